@@ -1,0 +1,3 @@
+module github.com/rosaline-go/rosaline
+
+go 1.26
