@@ -5,14 +5,14 @@ import "encoding/binary"
 // Classes of an ASCII byte, one bit each. The masks of a block are in the order
 // of these bits.
 const (
-	classSpace  = 1 << iota // White_Space: 09–0D, 20
-	classAlnum              // letters and digits
-	classDigit              // 0–9
-	classAt                 // @
-	classDot                // .
-	classColon              // :
-	classKey                // letters, digits, _ - . : what keys, hosts and mailboxes are made of
-	classNonASCII           // 80–FF: part of a longer code point, or not UTF-8
+	classSpace    = 1 << iota // White_Space: 09–0D, 20
+	classAlnum                // letters and digits
+	classDigit                // 0–9
+	classAt                   // @
+	classDot                  // .
+	classColon                // :
+	classKey                  // letters, digits, _ - . : what keys, hosts and mailboxes are made of
+	classNonASCII             // 80–FF: part of a longer code point, or not UTF-8
 )
 
 // classOf maps a byte to its classes.

@@ -1,0 +1,65 @@
+# Every target does its own set-up; Go fetches what it needs. `make help` lists them.
+
+GO      ?= go
+BIN     := bin
+OUT     := out
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
+FUZZTIME ?= 2000x
+# Packages whose code runs on several goroutines.
+RACE     := ./stringtensor/ ./pipeline/... ./cmd/... ./examples/...
+# Machines the packages are built for, besides this one; no cgo.
+CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
+# The main job, on the examples.
+EXAMPLES := examples/corpus
+
+.DEFAULT_GOAL := help
+.PHONY: run test race lint generated cross bench fuzz build clean help
+
+run: build ## run the main job on the examples: text in, clean text out
+	@mkdir -p $(OUT)
+	$(BIN)/rosaline run $(EXAMPLES) -o $(OUT)/clean.jsonl --rejects $(OUT)/rejects.jsonl --report $(OUT)/report.json
+	@echo
+	@echo "kept records in $(OUT)/clean.jsonl, dropped ones in $(OUT)/rejects.jsonl, the numbers in $(OUT)/report.json"
+
+test: ## run the tests
+	$(GO) test ./...
+
+race: ## run the tests of concurrent packages under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
+
+lint: generated ## gofmt, go vet, staticcheck, generated files up to date
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=linux GOARCH=386 CGO_ENABLED=0 $(GO) vet ./stringtensor/ ./pipeline/...
+	$(GO) mod tidy -diff
+	$(GO) tool -modfile=tools.mod staticcheck ./...
+
+generated: ## check that generated files are what their generators write
+	.ci/generated
+
+cross: ## build every package without cgo for the other machines
+	@set -e; for t in $(CROSS); do \
+		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build ./..."; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build ./...; \
+	done
+
+bench: ## compare with other systems in one run (installs them in .venv)
+	bench/text/run
+
+fuzz: ## run each fuzz target for FUZZTIME
+	GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+build: ## build the commands into bin/
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/ ./cmd/...
+
+clean: ## remove what the other targets made
+	rm -rf $(BIN) $(OUT) .venv .cache
+	find . -name '*.test' -o -name '*.prof' | xargs rm -f
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
