@@ -1,6 +1,9 @@
 package stringtensor
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Slack is how many bytes past its end a buffer made by a [Builder] may be read,
 // so that loops can load whole vectors. What they hold is unspecified.
@@ -8,7 +11,8 @@ const Slack = 64
 
 // Buffer is payload that columns share. It is immutable. A buffer over Go
 // memory needs no release; one over borrowed memory counts its users and gives
-// the memory back when the last is gone.
+// the memory back when the last is gone. A buffer answers for its own memory
+// only: if one owner stands behind several buffers, each of them borrows.
 type Buffer struct {
 	data    []byte
 	release func() // nil for Go memory
@@ -52,3 +56,12 @@ func (b *Buffer) Release() {
 		b.release()
 	}
 }
+
+// region identifies the bytes of a buffer: two buffers over the same memory are
+// one for those who share or count it.
+type region struct {
+	data *byte
+	n    int
+}
+
+func (b *Buffer) region() region { return region{unsafe.SliceData(b.data), len(b.data)} }

@@ -2,15 +2,21 @@ package stringtensor
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"unsafe"
 )
 
 // Sizes of the slabs a builder allocates for long strings: the first of a
 // column, and the largest it grows to by doubling.
 const (
-	minSlab = 64 << 10
+	minSlab = 4 << 10
 	maxSlab = 8 << 20
 )
+
+// maxSlabLen is the longest slab: a slab and its slack must be one Go slice,
+// and int may have 32 bits.
+const maxSlabLen = min(MaxStringLen, math.MaxInt-Slack)
 
 // Builder makes a column row by row. Strings of more than [MaxInline] bytes are
 // copied into slabs that become the column's buffers; [Slack] bytes after each
@@ -25,20 +31,11 @@ type Builder struct {
 	limit   int    // longest buffer; 0 stands for MaxStringLen
 }
 
-// BuilderOption changes how a builder works.
-type BuilderOption func(*Builder)
-
-// WithMaxBuffer sets the longest buffer in bytes; default and upper bound
-// [MaxStringLen]. Tests lower it to reach the limits with little memory.
-func WithMaxBuffer(n int) BuilderOption {
-	return func(b *Builder) { b.limit = min(max(n, MaxInline+1), MaxStringLen) }
-}
-
 // NewBuilder returns an empty builder.
 func NewBuilder(opts ...BuilderOption) *Builder {
 	b := &Builder{}
 	for _, o := range opts {
-		o(b)
+		o.builder(b)
 	}
 	return b
 }
@@ -47,23 +44,27 @@ func NewBuilder(opts ...BuilderOption) *Builder {
 func (b *Builder) Len() int { return len(b.views) }
 
 // Reserve makes room for rows more rows and, in one slab, size bytes of long
-// strings, so that appending them allocates nothing.
+// strings, so that appending them allocates nothing. Of a size above the longest
+// buffer only that much is reserved.
 func (b *Builder) Reserve(rows, size int) {
-	if n := len(b.views) + rows; n > cap(b.views) {
-		v := make([]StringView16, len(b.views), n)
-		copy(v, b.views)
-		b.views = v
+	if rows > 0 {
+		b.views = slices.Grow(b.views, rows)
 	}
-	if size > b.room() {
-		b.grow(min(size, b.maxBuffer()))
+	if size = min(size, b.maxBuffer()); size <= b.room() {
+		return
 	}
+	if b.slab == nil && len(b.buffers) == 0 {
+		b.newSlab(size) // all of the column, if the caller knows its size
+		return
+	}
+	b.grow(size)
 }
 
 func (b *Builder) maxBuffer() int {
 	if b.limit == 0 {
-		return MaxStringLen
+		return maxSlabLen
 	}
-	return b.limit
+	return min(b.limit, maxSlabLen)
 }
 
 // room returns how many payload bytes still fit the current slab.
@@ -76,10 +77,14 @@ func (b *Builder) room() int {
 
 // grow closes the current slab and starts one of at least n bytes.
 func (b *Builder) grow(n int) {
-	b.closeSlab()
 	b.next = min(max(b.next*2, minSlab), maxSlab)
-	size := min(max(n, b.next), b.maxBuffer())
-	b.slab = make([]byte, 0, size+Slack)
+	b.newSlab(min(max(n, b.next), b.maxBuffer()))
+}
+
+// newSlab closes the current slab and starts one of n bytes.
+func (b *Builder) newSlab(n int) {
+	b.closeSlab()
+	b.slab = make([]byte, 0, n+Slack)
 }
 
 func (b *Builder) closeSlab() {
@@ -91,7 +96,8 @@ func (b *Builder) closeSlab() {
 
 // Room returns n bytes that the caller may fill before [Builder.AppendRoom]
 // makes a row of them; nothing is appended until then. It serves those who
-// compose a string in place. The error is [ErrStringTooLong].
+// compose a string in place. The error is [ErrStringTooLong]. It panics when n
+// is negative, as making a slice does.
 func (b *Builder) Room(n int) ([]byte, error) {
 	if n > b.maxBuffer() {
 		return nil, fmt.Errorf("%w: row %d has %d bytes, the limit is %d", ErrStringTooLong, len(b.views), n, b.maxBuffer())
@@ -103,7 +109,7 @@ func (b *Builder) Room(n int) ([]byte, error) {
 }
 
 // AppendRoom appends a row of the first n bytes of the last [Builder.Room],
-// which had at least that many.
+// which had at least that many and was the last call on the builder.
 func (b *Builder) AppendRoom(n int) {
 	start := len(b.slab)
 	s := b.slab[start : start+n]

@@ -16,11 +16,16 @@ type Column struct {
 	valid   bitmap
 	nulls   int
 
-	// held are the borrowed buffers this column has a claim on: those of
-	// buffers, and the memory of views or valid where that is borrowed too.
-	// It is empty for columns over Go memory.
+	// held are the borrowed buffers this column has a claim on: the first own
+	// of them are among buffers, the rest is the memory of views or valid where
+	// that is borrowed too. It is empty for columns over Go memory.
 	held     []*Buffer
+	own      int
 	released atomic.Bool
+
+	// retained is the memory in bytes that views and valid keep alive. A slice
+	// keeps all of what it was cut from.
+	retained int64
 }
 
 // newColumn makes a column and takes a claim on each borrowed buffer in buffers
@@ -30,27 +35,77 @@ func newColumn(views []StringView16, buffers []*Buffer, valid bitmap, nulls int,
 	if nulls == 0 {
 		c.valid = bitmap{}
 	}
-	for _, list := range [2][]*Buffer{buffers, extra} {
-		for _, b := range list {
-			if b.Borrowed() && !slices.Contains(c.held, b) {
-				b.Retain()
-				c.held = append(c.held, b)
-			}
-		}
+	c.retained = int64(cap(views))*ViewSize + int64(cap(c.valid.bits))
+	c.held = appendClaims(nil, buffers)
+	c.own = len(c.held)
+	c.held = appendClaims(c.held, extra)
+	for _, b := range c.held {
+		b.Retain()
 	}
 	return c
+}
+
+// appendClaims appends the borrowed buffers of list that are not in held yet.
+func appendClaims(held, list []*Buffer) []*Buffer {
+	// A scan is fastest for the usual one or two; a map keeps many linear.
+	const few = 8
+	var seen map[*Buffer]bool
+	for _, b := range list {
+		if !b.Borrowed() {
+			continue
+		}
+		if len(held) < few {
+			if !slices.Contains(held, b) {
+				held = append(held, b)
+			}
+			continue
+		}
+		if seen == nil {
+			seen = make(map[*Buffer]bool, len(held)+len(list))
+			for _, h := range held {
+				seen[h] = true
+			}
+		}
+		if !seen[b] {
+			seen[b] = true
+			held = append(held, b)
+		}
+	}
+	return held
+}
+
+// derive makes a column of other views on the buffers of c, with the claims of
+// c. The views and valid may be part of c's own memory.
+func (c *Column) derive(views []StringView16, valid bitmap, nulls int) *Column {
+	d := &Column{views: views, buffers: c.buffers, valid: valid, nulls: nulls, held: c.held, own: c.own, retained: c.retained}
+	if nulls == 0 {
+		d.valid = bitmap{}
+	}
+	for _, b := range d.held {
+		b.Retain()
+	}
+	return d
+}
+
+// deriveFresh is derive for views and valid in memory of their own, which needs
+// claims on the buffers only.
+func (c *Column) deriveFresh(views []StringView16, valid bitmap, nulls int) *Column {
+	shared := Column{buffers: c.buffers, held: c.held[:c.own:c.own], own: c.own}
+	d := shared.derive(views, valid, nulls)
+	d.retained = int64(cap(views))*ViewSize + int64(cap(d.valid.bits))
+	return d
 }
 
 // Release gives up this column's claim on borrowed memory and leaves it without
 // rows. Further calls do nothing. Columns over Go memory need no Release.
 func (c *Column) Release() {
-	if len(c.held) == 0 || c.released.Swap(true) {
+	if c.released.Swap(true) || len(c.held) == 0 {
 		return
 	}
 	for _, b := range c.held {
 		b.Release()
 	}
-	c.views, c.buffers, c.valid, c.nulls, c.held = nil, nil, bitmap{}, 0, nil
+	c.views, c.buffers, c.valid, c.nulls, c.held, c.own, c.retained = nil, nil, bitmap{}, 0, nil, 0, 0
 }
 
 // Len returns the number of rows.
@@ -102,6 +157,17 @@ func (c *Column) All() iter.Seq2[int, string] {
 	}
 }
 
+// Validity returns the validity bitmap, one bit per row, least significant bit
+// first, 1 = valid; nil when no row is null. It is a fresh copy.
+func (c *Column) Validity() []byte {
+	if c.nulls == 0 {
+		return nil
+	}
+	m := newBitmap(len(c.views))
+	m.put(0, c.valid, len(c.views))
+	return m.bits
+}
+
 // Strings returns the rows as Go strings that share the column's memory.
 func (c *Column) Strings() []string {
 	out := make([]string, len(c.views))
@@ -112,7 +178,8 @@ func (c *Column) Strings() []string {
 }
 
 // Slice returns rows lo to hi, hi not included, in constant time (besides a
-// count of nulls): views and buffers are shared.
+// count of nulls and of borrowed buffers): views and buffers are shared. The
+// error is [ErrOutOfRange].
 func (c *Column) Slice(lo, hi int) (*Column, error) {
 	if lo < 0 || hi < lo || hi > len(c.views) {
 		return nil, fmt.Errorf("%w: slice [%d:%d] of %d rows", ErrOutOfRange, lo, hi, len(c.views))
@@ -121,5 +188,5 @@ func (c *Column) Slice(lo, hi int) (*Column, error) {
 	if valid.present() {
 		nulls = hi - lo - valid.ones(hi-lo)
 	}
-	return newColumn(c.views[lo:hi:hi], c.buffers, valid, nulls, c.held...), nil
+	return c.derive(c.views[lo:hi:hi], valid, nulls), nil
 }

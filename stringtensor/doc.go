@@ -21,6 +21,13 @@
 // exactly when their 16 bytes are. The view of a null row is all zero, so code
 // that reads views without looking at validity sees an empty string.
 //
+// Filters answer with a [Selection], the numbers of the rows that match:
+// [Column.WherePrefix] and its like, combined by And, Or and Not, then applied by
+// [Column.Filter]. They read length and prefix, which are one word of the view,
+// before any payload. Null rows match nothing. What a derived column shares, it
+// keeps alive: [Column.RetainedBytes] says how much, [Column.Compact] copies the
+// part in use.
+//
 // A device takes another layout, made by [Column.GPUBuffers]: N+1 offsets
 // (uint32, the first is 0) and the payload of all rows end to end (uint8).
 //

@@ -68,7 +68,8 @@ func (v StringView16) Bytes() [ViewSize]byte {
 	return b
 }
 
-// Len returns the length of the string in bytes.
+// Len returns the length of the string in bytes. Of a view that no column could
+// hold (2³¹ bytes and more) it is negative where int has 32 bits.
 func (v StringView16) Len() int { return int(uint32(v.lo)) }
 
 // IsInline reports whether the whole string is inside the view.

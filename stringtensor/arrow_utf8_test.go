@@ -1,0 +1,58 @@
+package stringtensor
+
+import (
+	"bytes"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestUTF8IndexAgreesWithStdlib(t *testing.T) {
+	pieces := [][]byte{[]byte("a"), []byte("é"), []byte("東"), []byte("𝄞"), {0x80}, {0xC3}, {0xE6, 0x9D}, {0xF0, 0x9D, 0x84}, {0xED, 0xA0, 0x80}, {0xFF}, bytes.Repeat([]byte("x"), 61)}
+	rapid.Check(t, func(t *rapid.T) {
+		var data []byte
+		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces") {
+			data = append(data, p...)
+		}
+		x := newUTF8Index(data)
+		for lo := range len(data) + 1 {
+			for hi := lo; hi <= len(data); hi++ {
+				require.Equal(t, utf8.Valid(data[lo:hi]), x.valid(lo, hi), "%q[%d:%d]", data, lo, hi)
+			}
+		}
+	})
+}
+
+// sharedRows returns n rows that all show the same n bytes.
+func sharedRows(n int) *Column {
+	data := bytes.Repeat([]byte("é"), n/2)
+	views := make([]StringView16, n)
+	for i := range views {
+		views[i] = pooledView(data, 0, 0)
+	}
+	return newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0)
+}
+
+func TestCheckViewTextIsLinear(t *testing.T) {
+	took := func(n int) time.Duration {
+		c, best := sharedRows(n), time.Hour
+		for range 5 {
+			start := time.Now()
+			require.NoError(t, checkViewText(c))
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	// Sixteen times the rows and the bytes: 16 if linear, 256 if quadratic.
+	require.Less(t, took(1<<16), 80*took(1<<12))
+}
+
+func TestCheckViewTextNamesTheRow(t *testing.T) {
+	c := sharedRows(1 << 10)
+	c.views[7] = pooledView(c.buffers[0].data[1:], 0, 1)
+	require.ErrorIs(t, checkViewText(c), ErrInvalidUTF8)
+	require.ErrorContains(t, checkViewText(c), "row 7")
+}

@@ -1,0 +1,245 @@
+package stringtensor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// maxRows is the most rows of a column: row numbers are uint32.
+const maxRows = math.MaxUint32
+
+// FromOffsets returns the column whose row i is payload[offsets[i]:offsets[i+1]],
+// without copying the payload. N rows take N+1 offsets; no offsets at all stand
+// for no rows. The first offset may be above 0 and the last below the length of
+// the payload. A payload that is longer than a buffer may be becomes several
+// buffers, cut between rows. It takes O(N + len(payload)) time, of which the
+// payload's part is the check for UTF-8.
+//
+// The payload must not change any more, and the column may keep it alive as a
+// whole. Rows that [WithValidity] calls null may span anything.
+//
+// Errors: [ErrInvalid] for offsets that are negative, decrease, or point beyond
+// the payload; [ErrInvalidUTF8], also when an offset is inside a character;
+// [ErrStringTooLong], [ErrTooManyRows], and [ErrLengthMismatch] when the validity
+// is too short. Each names the first bad offset or row.
+func FromOffsets[T int32 | uint32 | int64](offsets []T, payload []byte, opts ...OffsetsOption) (*Column, error) {
+	cfg := newOffsetsConfig(opts)
+	n := max(len(offsets)-1, 0)
+	nulls, err := cfg.nulls(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOffsets(offsets, len(payload)); err != nil {
+		return nil, err
+	}
+	if !cfg.raw && n > 0 {
+		if err := checkUTF8(offsets, payload, cfg.valid, nulls); err != nil {
+			return nil, err
+		}
+	}
+	views := make([]StringView16, n)
+	var windows [][]byte
+	start, end := 0, -1 // of the window being made; end < 0: none
+	for i := range views {
+		o, e := int(offsets[i]), int(offsets[i+1])
+		if nulls > 0 && !cfg.valid.get(i) {
+			continue
+		}
+		if e-o <= MaxInline {
+			views[i] = inlineFrom(payload, o, e-o)
+			continue
+		}
+		if e-o > cfg.limit {
+			return nil, fmt.Errorf("%w: row %d has %d bytes, the limit is %d", ErrStringTooLong, i, e-o, cfg.limit)
+		}
+		if end < 0 {
+			start = o
+		} else if e-start > cfg.limit {
+			windows = append(windows, window(payload, start, end))
+			start = o
+		}
+		end = e
+		views[i] = pooledView(payload[o:e], len(windows), o-start)
+	}
+	if end >= 0 {
+		windows = append(windows, window(payload, start, end))
+	}
+	return cfg.column(views, windows, nulls), nil
+}
+
+// window returns bytes start to end of payload as the memory of a buffer: at
+// most Slack bytes after it may be read, so that windows hardly overlap.
+func window(payload []byte, start, end int) []byte {
+	return payload[start:end:min(end+Slack, len(payload))]
+}
+
+// column makes the column of views into windows.
+func (cfg *offsetsConfig) column(views []StringView16, windows [][]byte, nulls int) *Column {
+	if cfg.release == nil {
+		buffers := make([]*Buffer, len(windows))
+		for i, w := range windows {
+			buffers[i] = NewBuffer(w, nil)
+		}
+		return newColumn(views, buffers, cfg.valid, nulls)
+	}
+	// One owner stands behind all windows and the validity: each has a claim on
+	// it, and the construction gives up its own at the end.
+	owner := NewBuffer(nil, cfg.release)
+	buffers := make([]*Buffer, len(windows))
+	for i, w := range windows {
+		owner.Retain()
+		buffers[i] = NewBuffer(w, owner.Release)
+	}
+	var extra []*Buffer
+	if nulls > 0 {
+		extra = append(extra, owner)
+	}
+	c := newColumn(views, buffers, cfg.valid, nulls, extra...)
+	for _, b := range buffers {
+		b.Release()
+	}
+	owner.Release()
+	return c
+}
+
+// nulls checks that the validity covers n rows and counts the null ones.
+func (cfg *offsetsConfig) nulls(n int) (int, error) {
+	if uint64(n) > maxRows {
+		return 0, fmt.Errorf("%w: %d", ErrTooManyRows, n)
+	}
+	if !cfg.valid.present() {
+		return 0, nil
+	}
+	if !cfg.valid.holds(n) {
+		return 0, fmt.Errorf("%w: %d bytes of validity from bit %d for %d rows", ErrLengthMismatch, len(cfg.valid.bits), cfg.valid.off, n)
+	}
+	return n - cfg.valid.ones(n), nil
+}
+
+// checkOffsets checks that the offsets begin at 0 or above, never decrease, and
+// end within size.
+func checkOffsets[T int32 | uint32 | int64](offsets []T, size int) error {
+	if len(offsets) == 0 {
+		return nil
+	}
+	if offsets[0] < 0 {
+		return fmt.Errorf("%w: offset 0 is %d, below 0", ErrInvalid, offsets[0])
+	}
+	for i := 1; i < len(offsets); i++ {
+		if offsets[i] < offsets[i-1] {
+			return fmt.Errorf("%w: offset %d is %d, below offset %d, which is %d", ErrInvalid, i, offsets[i], i-1, offsets[i-1])
+		}
+	}
+	// They do not decrease, so the last is the greatest. The comparison is in 64
+	// bits: an offset may not fit an int.
+	if int64(offsets[len(offsets)-1]) <= int64(size) {
+		return nil
+	}
+	for i, o := range offsets {
+		if int64(o) > int64(size) {
+			return fmt.Errorf("%w: offset %d is %d, beyond the payload of %d bytes", ErrInvalid, i, o, size)
+		}
+	}
+	return nil
+}
+
+// checkUTF8 checks that every row that is not null is UTF-8. The offsets are
+// checked.
+func checkUTF8[T int32 | uint32 | int64](offsets []T, payload []byte, valid bitmap, nulls int) error {
+	if utf8.Valid(payload[offsets[0]:offsets[len(offsets)-1]]) {
+		// The whole is UTF-8, so the rows are unless a border cuts a character.
+		last, cut := offsets[len(offsets)-1], false
+		for _, o := range offsets[1:] {
+			if o == last {
+				break
+			}
+			if !utf8.RuneStart(payload[o]) {
+				cut = true
+				break
+			}
+		}
+		if !cut {
+			return nil
+		}
+	}
+	for i := range len(offsets) - 1 {
+		if nulls > 0 && !valid.get(i) {
+			continue
+		}
+		if err := rowUTF8(i, payload[offsets[i]:offsets[i+1]]); err != nil {
+			return fmt.Errorf("%w (offset %d is %d)", err, i, offsets[i])
+		}
+	}
+	return nil
+}
+
+// rowUTF8 checks that row i is UTF-8.
+func rowUTF8(i int, row []byte) error {
+	if utf8.Valid(row) {
+		return nil
+	}
+	at := 0
+	for at < len(row) {
+		r, size := utf8.DecodeRune(row[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return fmt.Errorf("%w: row %d, byte %d of it", ErrInvalidUTF8, i, at)
+}
+
+// inlineFrom is InlineView of the n bytes at o in payload. Where 12 bytes can be
+// read it loads and masks them, which is faster than a copy of variable length.
+func inlineFrom(payload []byte, o, n int) StringView16 {
+	if o+MaxInline > len(payload) {
+		v, _ := InlineView(payload[o : o+n])
+		return v
+	}
+	p := payload[o : o+MaxInline]
+	// A shift by 64 gives 0, and 0 − 1 is the mask of all bits.
+	first := binary.LittleEndian.Uint64(p) & (1<<(8*min(n, 8)) - 1)
+	rest := uint64(binary.LittleEndian.Uint32(p[8:])) & (1<<(8*(max(n, 8)-8)) - 1)
+	return StringView16{uint64(n) | first<<32, first>>32 | rest<<32}
+}
+
+// FromViews returns the column of views into buffers, neither of which is copied
+// or may change any more. Buffers that are borrowed are retained. A null row must
+// have the zero view. It takes O(N) time with the UTF-8 check linear in the bytes
+// of the rows.
+//
+// The errors are those of [Column.Validate] and, unless [WithRawBytes] is given,
+// of [Column.ValidateUTF8]; [ErrLengthMismatch] when the validity is too short;
+// [ErrTooManyRows]. [WithMaxBuffer] bounds the buffers; [WithRelease] frees views
+// and validity.
+func FromViews(views []StringView16, buffers []*Buffer, opts ...OffsetsOption) (*Column, error) {
+	cfg := newOffsetsConfig(opts)
+	nulls, err := cfg.nulls(len(views))
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range buffers {
+		if b.Len() > cfg.limit {
+			return nil, fmt.Errorf("%w: buffer %d has %d bytes, the limit is %d", ErrInvalid, i, b.Len(), cfg.limit)
+		}
+	}
+	// Checked before claims are taken, so that a failure has none to give back.
+	c := &Column{views: views, buffers: buffers, nulls: nulls}
+	if nulls > 0 {
+		c.valid = cfg.valid
+	}
+	if err := c.validate(!cfg.raw); err != nil {
+		return nil, err
+	}
+	var extra []*Buffer
+	if cfg.release != nil {
+		extra = append(extra, NewBuffer(nil, cfg.release))
+	}
+	c = newColumn(views, buffers, cfg.valid, nulls, extra...)
+	for _, b := range extra {
+		b.Release()
+	}
+	return c, nil
+}
