@@ -8,8 +8,9 @@
 // Each stage stands alone ([TextCleaner], [QualityFilter],
 // [StreamDeduplicator], [PIIMasker]) and works on one text at a time.
 // [FusedPipeline] runs any of them in any order over a batch of string views:
-// bytes are classified once into masks that quality and masking share, nothing
-// is copied until a record has survived, and each survivor is written once.
+// bytes are classified once into masks that quality and masking share, a text is
+// copied on the way only if its line ends change or a stage follows on masking,
+// and each survivor is written once.
 //
 // # Three phases
 //
@@ -21,5 +22,7 @@
 //	Emit     any worker   one batch     writes the survivors
 //
 // [FusedPipeline.Process] is the three in a row. The result is the same for any
-// number of workers: that of running each stage on each record in order.
+// number of workers: that of running each stage on each record in order. So a
+// text that came as far as dedup counts as seen even if a later stage drops it,
+// and masking before dedup makes texts equal that differ only in what is masked.
 package text

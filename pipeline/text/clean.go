@@ -1,0 +1,174 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// TextCleaner trims a text, makes its line ends uniform and holds its length to
+// bounds. It changes nothing else: inner spaces, control characters, byte order
+// marks, combining marks and bytes that are not UTF-8 stay as they are.
+//
+// The steps are, in this order: line ends, trim, least length, greatest length
+// (drop, or cut and hold against the least length again). A cleaner is immutable
+// and safe for concurrent use.
+type TextCleaner struct {
+	trim, newlines, truncate bool
+	minBytes, maxBytes       int // maxBytes 0 is no bound
+}
+
+// CleanOption changes what a [TextCleaner] does.
+type CleanOption func(*TextCleaner)
+
+// WithTrim sets whether White_Space is removed from both ends: the 25 code
+// points of that Unicode property, so neither U+200B nor U+FEFF. Default true.
+func WithTrim(on bool) CleanOption { return func(c *TextCleaner) { c.trim = on } }
+
+// WithNewlines sets whether CR LF and a lone CR become LF. Default true.
+func WithNewlines(on bool) CleanOption { return func(c *TextCleaner) { c.newlines = on } }
+
+// WithMinBytes drops texts of fewer than n bytes. Default 0, range n ≥ 0; 1
+// drops the empty text.
+func WithMinBytes(n int) CleanOption { return func(c *TextCleaner) { c.minBytes = n } }
+
+// WithMaxBytes drops texts of more than n bytes, or cuts them, see
+// [WithTruncate]. Default 0, which is no bound; range n ≥ 0.
+func WithMaxBytes(n int) CleanOption { return func(c *TextCleaner) { c.maxBytes = n } }
+
+// WithTruncate sets whether a text over [WithMaxBytes] is cut instead of
+// dropped, at the last border of a code point that fits. What is left is not
+// trimmed again. Default false.
+func WithTruncate(on bool) CleanOption { return func(c *TextCleaner) { c.truncate = on } }
+
+// NewTextCleaner returns a cleaner. The error is [ErrOption].
+func NewTextCleaner(opts ...CleanOption) (*TextCleaner, error) {
+	c := &TextCleaner{trim: true, newlines: true}
+	for _, o := range opts {
+		o(c)
+	}
+	switch {
+	case c.minBytes < 0:
+		return nil, fmt.Errorf("%w: the least length is %d bytes, want 0 or more", ErrOption, c.minBytes)
+	case c.maxBytes < 0:
+		return nil, fmt.Errorf("%w: the greatest length is %d bytes, want 0 (no bound) or more", ErrOption, c.maxBytes)
+	case c.truncate && c.maxBytes == 0:
+		return nil, fmt.Errorf("%w: truncation needs a greatest length in bytes", ErrOption)
+	}
+	return c, nil
+}
+
+// Clean returns the cleaned text and whether it is kept. The text is a part of
+// s where no line end inside it had to change; else it is in *scratch, which is
+// grown as needed and overwritten by the next call. Time is O(len(s)).
+//
+// Cleaning twice gives what cleaning once gives, but for one case: a cut that
+// falls behind white space leaves it, and a second cleaning would trim it.
+func (c *TextCleaner) Clean(scratch *[]byte, s []byte) ([]byte, Verdict) {
+	s, cr := c.trimmed(s)
+	if cr >= 0 {
+		*scratch = appendLF((*scratch)[:0], s, cr)
+		s = *scratch
+	}
+	return c.bounded(s)
+}
+
+// CleanString is [TextCleaner.Clean] of a string.
+func (c *TextCleaner) CleanString(s string) (string, Verdict) {
+	var scratch []byte
+	b, v := c.Clean(&scratch, unsafe.Slice(unsafe.StringData(s), len(s)))
+	return unsafe.String(unsafe.SliceData(b), len(b)), v
+}
+
+// trimmed does the steps that only take bytes away from the ends, and returns
+// the place of the first CR that must change, or -1. CR and LF are both white
+// space, so trimming first gives the same result and copies less.
+func (c *TextCleaner) trimmed(s []byte) ([]byte, int) {
+	if c.trim {
+		s = trimSpace(s)
+	}
+	if c.newlines {
+		return s, bytes.IndexByte(s, '\r')
+	}
+	return s, -1
+}
+
+// bounded holds a text to the bounds of its length.
+func (c *TextCleaner) bounded(s []byte) ([]byte, Verdict) {
+	v := c.checkMin(s)
+	if v.Kept() && c.maxBytes > 0 && len(s) > c.maxBytes {
+		if !c.truncate {
+			return s, Verdict{ReasonMaxBytes, float64(len(s)), float64(c.maxBytes)}
+		}
+		s = s[:cutPoint(s, c.maxBytes)]
+		v = c.checkMin(s)
+	}
+	return s, v
+}
+
+func (c *TextCleaner) checkMin(s []byte) Verdict {
+	if len(s) < c.minBytes {
+		return Verdict{ReasonMinBytes, float64(len(s)), float64(c.minBytes)}
+	}
+	return Verdict{}
+}
+
+// trimSpace removes White_Space from both ends of s.
+func trimSpace(s []byte) []byte {
+	for len(s) > 0 {
+		n := 1
+		if s[0] >= utf8.RuneSelf {
+			var r rune
+			if r, n = utf8.DecodeRune(s); !isSpace(r) {
+				break
+			}
+		} else if classOf[s[0]]&classSpace == 0 {
+			break
+		}
+		s = s[n:]
+	}
+	for len(s) > 0 {
+		n := 1
+		if last := s[len(s)-1]; last >= utf8.RuneSelf {
+			var r rune
+			if r, n = utf8.DecodeLastRune(s); !isSpace(r) {
+				break
+			}
+		} else if classOf[last]&classSpace == 0 {
+			break
+		}
+		s = s[:len(s)-n]
+	}
+	return s
+}
+
+// appendLF appends s to dst with each CR LF and each CR as LF. The first CR is
+// at s[cr]. At most len(s) bytes are appended.
+func appendLF(dst, s []byte, cr int) []byte {
+	for cr >= 0 {
+		dst = append(dst, s[:cr]...)
+		dst = append(dst, '\n')
+		s = s[cr+1:]
+		if len(s) > 0 && s[0] == '\n' {
+			s = s[1:]
+		}
+		cr = bytes.IndexByte(s, '\r')
+	}
+	return append(dst, s...)
+}
+
+// cutPoint returns the greatest border of a code point in s that is at most n,
+// which is less than len(s). Each byte that is not UTF-8 stands for itself.
+func cutPoint(s []byte, n int) int {
+	for back := 1; back < utf8.UTFMax && back <= n; back++ {
+		i := n - back
+		if utf8.RuneStart(s[i]) {
+			if _, size := utf8.DecodeRune(s[i:]); size > back {
+				return i
+			}
+			break
+		}
+	}
+	return n
+}

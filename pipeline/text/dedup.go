@@ -1,0 +1,258 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+// ErrPosition is returned when a position does not name staged entries of a
+// deduplicator.
+var ErrPosition = errors.New("text: position out of range")
+
+// NullPolicy says what deduplication makes of null. No policy takes null for the
+// empty text.
+type NullPolicy uint8
+
+const (
+	NullsDistinct NullPolicy = iota // no null is a duplicate, and none is remembered
+	NullsEqual                      // every null after the first is a duplicate
+)
+
+// StreamDeduplicator tells first occurrences from exact duplicates, over a
+// stream of any length. It is safe for concurrent use; who comes first among
+// concurrent calls is then open.
+//
+// Texts are known by their 128-bit XXH3, so two different texts are taken for
+// equal with a probability of 2⁻¹²⁸ a pair. XXH3 is no cryptographic hash: where
+// texts come from somebody who gains by a collision, use [WithByteCheck].
+//
+// A first occurrence is staged. [StreamDeduplicator.Commit] makes what is staged
+// permanent, [StreamDeduplicator.Rollback] forgets it:
+//
+//	position  0 ······ committed ······▸ Count ······ staged ······▸ Position
+//
+// Entries keep the order they came in, by which a log can store them: see
+// [StreamDeduplicator.AppendHashes] and [StreamDeduplicator.CommitTo].
+//
+// Memory is at most about 36 bytes an entry, and 46 for the moment in which the
+// table doubles. All calls on one text take constant expected time beside
+// the hash, the growth of the table spread over the entries.
+type StreamDeduplicator struct {
+	hash  func([]byte) Hash128
+	nulls NullPolicy
+
+	mu        sync.Mutex
+	set       hashSet
+	committed int
+}
+
+type dedupConfig struct {
+	capacity  int
+	byteCheck bool
+	nulls     NullPolicy
+	hashes    iter.Seq[Hash128]
+	hash      func([]byte) Hash128
+}
+
+// DedupOption changes how a [StreamDeduplicator] works.
+type DedupOption func(*dedupConfig)
+
+// WithCapacity makes room for n entries from the start. Default 0, range n ≥ 0.
+func WithCapacity(n int) DedupOption { return func(c *dedupConfig) { c.capacity = n } }
+
+// WithByteCheck sets whether a text whose hash is known is also compared byte by
+// byte, for which every text is kept in memory, 24 bytes and its length each.
+// Texts of hashes from [WithHashes] are not known, so there the hash decides.
+// Default false.
+func WithByteCheck(on bool) DedupOption { return func(c *dedupConfig) { c.byteCheck = on } }
+
+// WithNulls sets what becomes of null. Default [NullsDistinct].
+func WithNulls(p NullPolicy) DedupOption { return func(c *dedupConfig) { c.nulls = p } }
+
+// WithHashes starts with committed entries, those of an earlier run. One that
+// comes twice counts once. Default none.
+func WithHashes(hashes iter.Seq[Hash128]) DedupOption {
+	return func(c *dedupConfig) { c.hashes = hashes }
+}
+
+// withHash lets tests make texts collide.
+func withHash(f func([]byte) Hash128) DedupOption { return func(c *dedupConfig) { c.hash = f } }
+
+// NewStreamDeduplicator returns a deduplicator. The error is [ErrOption].
+func NewStreamDeduplicator(opts ...DedupOption) (*StreamDeduplicator, error) {
+	c := dedupConfig{hash: HashOf}
+	for _, o := range opts {
+		o(&c)
+	}
+	switch {
+	case c.capacity < 0:
+		return nil, fmt.Errorf("%w: room for %d entries, want 0 or more", ErrOption, c.capacity)
+	case c.nulls > NullsEqual:
+		return nil, fmt.Errorf("%w: unknown null policy %d", ErrOption, c.nulls)
+	}
+	d := &StreamDeduplicator{hash: c.hash, nulls: c.nulls, set: newHashSet(c.capacity, c.byteCheck)}
+	if c.hashes != nil {
+		for h := range c.hashes {
+			if h == nullHash {
+				d.stageNull()
+			} else {
+				d.stage(h, nil)
+			}
+		}
+		d.committed = d.set.n
+	}
+	return d, nil
+}
+
+// stage adds an entry unless it is there, and reports whether it did. The text
+// may be nil if the set keeps none. The lock must be held.
+func (d *StreamDeduplicator) stage(h Hash128, s []byte) bool {
+	slot, found := d.set.find(h, s)
+	if !found {
+		d.set.add(slot, h, s)
+	}
+	return !found
+}
+
+// stageNull is stage of null.
+func (d *StreamDeduplicator) stageNull() bool {
+	if d.set.null != 0 {
+		return false
+	}
+	d.set.addNull()
+	return true
+}
+
+// uniqueNull applies the policy to a null. The lock must be held.
+func (d *StreamDeduplicator) uniqueNull() bool {
+	return d.nulls == NullsDistinct || d.stageNull()
+}
+
+// present makes an empty text that may be nil one that is not.
+func present(s []byte) []byte {
+	if s == nil {
+		return []byte{}
+	}
+	return s
+}
+
+// IsUnique reports whether s has not come before, and stages it then. A nil
+// slice is the empty text.
+func (d *StreamDeduplicator) IsUnique(s []byte) bool {
+	h := d.hash(s)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stage(h, present(s))
+}
+
+// IsUniqueNull is [StreamDeduplicator.IsUnique] of null, by the policy.
+func (d *StreamDeduplicator) IsUniqueNull() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.uniqueNull()
+}
+
+// IsSeen reports whether s is committed or staged. It stages nothing.
+func (d *StreamDeduplicator) IsSeen(s []byte) bool {
+	h := d.hash(s)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, found := d.set.find(h, present(s))
+	return found
+}
+
+// Filter returns the rows of col that are first occurrences, and stages them.
+// The column as a whole is one step to other goroutines.
+func (d *StreamDeduplicator) Filter(col *stringtensor.Column) stringtensor.Selection {
+	keep := make(stringtensor.Selection, 0, col.Len())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range col.Len() {
+		var unique bool
+		if col.IsNull(i) {
+			unique = d.uniqueNull()
+		} else {
+			s := col.Bytes(i)
+			unique = d.stage(d.hash(s), present(s))
+		}
+		if unique {
+			keep = append(keep, uint32(i))
+		}
+	}
+	return keep
+}
+
+// Commit makes all staged entries permanent and returns how many there were.
+func (d *StreamDeduplicator) Commit() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.set.n - d.committed
+	d.committed = d.set.n
+	return n
+}
+
+// CommitTo makes the staged entries before a position permanent, which is what
+// [StreamDeduplicator.Position] was after some batch, and returns how many they
+// were. Batches that were read ahead stay staged. The error is [ErrPosition].
+func (d *StreamDeduplicator) CommitTo(position int) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if position < d.committed || position > d.set.n {
+		return 0, fmt.Errorf("%w: cannot commit to %d, %d to %d are staged", ErrPosition, position, d.committed, d.set.n)
+	}
+	n := position - d.committed
+	d.committed = position
+	return n, nil
+}
+
+// Rollback forgets all staged entries and returns how many there were.
+func (d *StreamDeduplicator) Rollback() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.set.n - d.committed
+	for d.set.n > d.committed {
+		d.set.pop()
+	}
+	return n
+}
+
+// Count returns the number of committed entries.
+func (d *StreamDeduplicator) Count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.committed
+}
+
+// Position returns the number of entries, committed and staged.
+func (d *StreamDeduplicator) Position() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.set.n
+}
+
+// AppendHashes appends the hashes of the entries from one position up to
+// another to dst, in the order they came in. What is staged lies from Count to
+// Position. Null has the hash of a null row, [stringtensor.NullHash] twice. The
+// error is [ErrPosition].
+func (d *StreamDeduplicator) AppendHashes(dst []Hash128, from, to int) ([]Hash128, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if from < 0 || to < from || to > d.set.n {
+		return dst, fmt.Errorf("%w: [%d:%d] of %d entries", ErrPosition, from, to, d.set.n)
+	}
+	for p := from; p < to; p++ {
+		dst = append(dst, *d.set.at(p))
+	}
+	return dst, nil
+}
+
+// Bytes returns the memory that the entries take, in bytes.
+func (d *StreamDeduplicator) Bytes() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.set.bytes()
+}

@@ -1,0 +1,314 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/zeebo/xxh3"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+func newFused(t require.TestingT, opts ...FusedOption) *FusedPipeline {
+	f, err := NewFusedPipeline(opts...)
+	require.NoError(t, err)
+	return f
+}
+
+func process(t require.TestingT, f *FusedPipeline, col *stringtensor.Column) *Result {
+	r, err := f.Process(col)
+	require.NoError(t, err)
+	require.NoError(t, r.Column.Validate())
+	return r
+}
+
+// fusedGolden is one recorded run: a deduplicator over some batches.
+type fusedGolden struct {
+	ID string
+	Kw struct {
+		cleanKw
+		qualityKw
+	}
+	Inert   bool `json:"inert_thresholds"`
+	Dedup   bool
+	Batches [][]string
+	Out     [][]string
+	Staged  *int `json:"staged_committed"`
+}
+
+// equal runs the batches and compares output and count.
+func (g fusedGolden) equal(t *testing.T, bounds []QualityOption) bool {
+	stages := []Stage{StageClean}
+	opts := []FusedOption{WithCleaner(newCleaner(t, g.Kw.cleanKw.options()...))}
+	if len(bounds) > 0 {
+		stages = append(stages, StageQuality)
+		opts = append(opts, WithQuality(newQuality(t, bounds...)))
+	}
+	if g.Dedup {
+		stages = append(stages, StageDedup)
+	}
+	f := newFused(t, append(opts, WithStages(stages...))...)
+	equal := true
+	for i, in := range g.Batches {
+		equal = equal && equalStrings(process(t, f, column(t, in...)).Column.Strings(), g.Out[i])
+	}
+	return equal && (!g.Dedup || f.Deduplicator().Commit() == *g.Staged)
+}
+
+// TestFusedGoldens runs the recorded batches. Where bounds of quality are given
+// they act. The recorded system wants a switch besides; without it the bounds
+// are inert, and leaving them out must give its answer.
+func TestFusedGoldens(t *testing.T) {
+	deviations := readDeviations(t)
+	for _, g := range readGoldens[fusedGolden](t, "fused.jsonl") {
+		requireGolden(t, deviations, g.ID, g.equal(t, g.Kw.qualityKw.options()), "other output or count")
+		if g.Inert {
+			require.True(t, g.equal(t, nil), "%s without bounds", g.ID)
+		}
+	}
+}
+
+// TestPostprocessGoldens composes what the recorded system calls
+// postprocess_and_dedup_records: clean, drop the empty, drop what the caller has
+// seen, return the hashes that are new. Its hashes have 64 bits.
+func TestPostprocessGoldens(t *testing.T) {
+	type golden struct {
+		ID     string
+		In     []string
+		Seen   []string
+		Dedup  bool
+		Out    []string
+		Hashes []string `json:"new_hashes"`
+	}
+	hash64 := withHash(func(s []byte) Hash128 { return Hash128{Lo: xxh3.Hash(s)} })
+	deviations := readDeviations(t)
+	for _, g := range readGoldens[golden](t, "postprocess.jsonl") {
+		var seen []Hash128
+		for _, s := range g.Seen {
+			h, err := strconv.ParseUint(s, 10, 64)
+			require.NoError(t, err)
+			seen = append(seen, Hash128{Lo: h})
+		}
+		d := newDedup(t, hash64, WithHashes(slices.Values(seen)))
+		stages, opts := []Stage{StageClean}, []FusedOption{WithCleaner(newCleaner(t, WithMinBytes(1)))}
+		if g.Dedup {
+			stages, opts = append(stages, StageDedup), append(opts, WithDedup(d))
+		}
+		out := process(t, newFused(t, append(opts, WithStages(stages...))...), column(t, g.In...)).Column.Strings()
+		hashes, err := d.AppendHashes(nil, d.Count(), d.Position())
+		require.NoError(t, err)
+		var fresh []string
+		for _, h := range hashes {
+			fresh = append(fresh, strconv.FormatUint(h.Lo, 10))
+		}
+		equal := equalStrings(out, g.Out) && equalStrings(fresh, g.Hashes)
+		requireGolden(t, deviations, g.ID, equal, "%q, %v", out, fresh)
+	}
+}
+
+// TestFusedStagesBeforeDrop: a text that dedup saw counts as seen, even if a
+// later stage dropped it; a duplicate is dedup's if dedup comes first.
+func TestFusedStagesBeforeDrop(t *testing.T) {
+	q := newQuality(t, WithMinWords(2))
+	dedupFirst := newFused(t, WithStages(StageDedup, StageQuality), WithQuality(q))
+	r := process(t, dedupFirst, column(t, "one", "one", "two words", "two words"))
+	require.Equal(t, []Drop{
+		{0, StageQuality, Verdict{ReasonMinWords, 1, 2}},
+		{1, StageDedup, Verdict{ReasonDuplicate, 1, 0}},
+		{3, StageDedup, Verdict{ReasonDuplicate, 1, 0}},
+	}, r.Drops)
+	require.Equal(t, 2, r.Position)
+
+	qualityFirst := newFused(t, WithStages(StageQuality, StageDedup), WithQuality(q))
+	r = process(t, qualityFirst, column(t, "one", "one", "two words", "two words"))
+	require.Equal(t, []Drop{
+		{0, StageQuality, Verdict{ReasonMinWords, 1, 2}},
+		{1, StageQuality, Verdict{ReasonMinWords, 1, 2}},
+		{3, StageDedup, Verdict{ReasonDuplicate, 1, 0}},
+	}, r.Drops)
+	require.Equal(t, 1, r.Position)
+}
+
+// TestFusedOrderOfMasking: texts that differ only in what is masked are equal to
+// dedup if masking comes first.
+func TestFusedOrderOfMasking(t *testing.T) {
+	in := column(t, "mail to ann@example.org", "mail to bob@example.org")
+	r := process(t, newFused(t, WithStages(StageDedup, StagePII)), in)
+	require.Equal(t, []string{"mail to [EMAIL]", "mail to [EMAIL]"}, r.Column.Strings())
+	require.EqualValues(t, 2, r.Masked[KindEmail])
+	r = process(t, newFused(t, WithStages(StagePII, StageDedup)), in)
+	require.Equal(t, []string{"mail to [EMAIL]"}, r.Column.Strings())
+	require.EqualValues(t, 2, r.Masked[KindEmail], "masking reached both")
+
+	// A duplicate does not reach the masking that comes after dedup.
+	r = process(t, newFused(t, WithStages(StageDedup, StagePII)), column(t, "a@example.org", "a@example.org"))
+	require.EqualValues(t, 1, r.Masked[KindEmail])
+}
+
+// TestFusedClassifiesAgain: classes of a text are no longer those of the text
+// that a stage made of it.
+func TestFusedClassifiesAgain(t *testing.T) {
+	in := column(t, "  \t \u3000 write to ann@example.org\r\nor to 10.1.2.3 ")
+	want := []string{"write to [EMAIL]\nor to [IP]"}
+	for _, stages := range [][]Stage{
+		{StageQuality, StageClean, StagePII}, {StagePII, StageClean, StageQuality}, {StagePII, StageQuality, StageClean},
+	} {
+		q := newQuality(t, WithMinEntropy(1))
+		require.Equal(t, want, process(t, newFused(t, WithStages(stages...), WithQuality(q)), in).Column.Strings())
+	}
+}
+
+func TestFusedNulls(t *testing.T) {
+	in := columnWithNulls(t, nil, "", nil, "")
+	null := Verdict{Reason: ReasonNull}
+	r := process(t, newFused(t, WithStages(StageDedup)), in)
+	require.Equal(t, []Drop{{0, StageSource, null}, {2, StageSource, null}, {3, StageDedup, Verdict{ReasonDuplicate, 1, 0}}}, r.Drops)
+
+	r = process(t, newFused(t, WithStages(StageClean, StageDedup), WithKeepNulls(true)), in)
+	require.Equal(t, stringtensor.Selection{0, 1, 2}, r.Rows)
+	require.Equal(t, 2, r.Column.NullCount())
+
+	equal := newDedup(t, WithNulls(NullsEqual))
+	r = process(t, newFused(t, WithStages(StageDedup), WithDedup(equal), WithKeepNulls(true)), in)
+	require.Equal(t, stringtensor.Selection{0, 1}, r.Rows)
+	require.True(t, r.Column.IsNull(0))
+	require.False(t, r.Column.IsNull(1))
+}
+
+// TestFusedCommit: commits are the caller's, by position, unless asked for.
+func TestFusedCommit(t *testing.T) {
+	f := newFused(t, WithStages(StageDedup))
+	first := process(t, f, column(t, "a", "b"))
+	process(t, f, column(t, "b", "c")) // read ahead, never delivered
+	n, err := f.Deduplicator().CommitTo(first.Position)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, 1, f.Deduplicator().Rollback())
+	require.Equal(t, []string{"c"}, process(t, f, column(t, "b", "c")).Column.Strings())
+
+	f = newFused(t, WithStages(StageDedup), WithCommitDedup(true))
+	process(t, f, column(t, "a", "b", "a"))
+	require.Equal(t, 2, f.Deduplicator().Count())
+	require.Zero(t, f.Deduplicator().Rollback())
+}
+
+// TestFusedOwnsItsMemory: survivors do not keep the input alive.
+func TestFusedOwnsItsMemory(t *testing.T) {
+	in := column(t, strings.Repeat("long text that is not inline ", 5), "short")
+	r := process(t, newFused(t, WithStages()), in)
+	require.Equal(t, in.Strings(), r.Column.Strings())
+	require.Empty(t, r.Drops)
+	for _, b := range r.Column.Buffers() {
+		for _, x := range in.Buffers() {
+			require.NotSame(t, x, b)
+		}
+	}
+	require.Zero(t, process(t, newFused(t), column(t)).Column.Len())
+}
+
+func TestFusedPhases(t *testing.T) {
+	f, b := newFused(t), NewBatch()
+	require.ErrorIs(t, f.Resolve(b), ErrPhase)
+	f.Scan(b, column(t, "a"))
+	_, err := f.Emit(b)
+	require.ErrorIs(t, err, ErrPhase)
+	require.NoError(t, f.Resolve(b))
+	require.ErrorIs(t, f.Resolve(b), ErrPhase)
+	_, err = f.Emit(b)
+	require.NoError(t, err)
+	_, err = f.Emit(b)
+	require.ErrorIs(t, err, ErrPhase)
+}
+
+func TestFusedOptions(t *testing.T) {
+	for name, opts := range map[string][]FusedOption{
+		"source":          {WithStages(StageSource)},
+		"unknown":         {WithStages(stageCount)},
+		"twice":           {WithStages(StageClean, StageClean)},
+		"inert quality":   {WithStages(StageClean), WithQuality(newQuality(t))},
+		"inert cleaner":   {WithStages(), WithCleaner(newCleaner(t))},
+		"inert dedup":     {WithStages(StageClean), WithDedup(newDedup(t))},
+		"inert commit":    {WithStages(StageClean), WithCommitDedup(true)},
+		"inert detection": {WithStages(StageClean), WithPII(&PIIMasker{})},
+	} {
+		_, err := NewFusedPipeline(opts...)
+		require.ErrorIs(t, err, ErrOption, name)
+	}
+	require.Equal(t, DefaultStages(), newFused(t).Stages())
+}
+
+// TestFusedAllocations: the number of allocations does not depend on the number
+// of rows.
+func TestFusedAllocations(t *testing.T) {
+	f := newFused(t, WithStages(StageClean, StageQuality, StagePII, StageDedup))
+	allocations := func(rows int) float64 {
+		texts := make([]any, rows)
+		for i := range texts {
+			texts[i] = fmt.Sprintf("  The quick brown fox %d writes\r\nto fox@example.org about dogs. ", i%50)
+			if i%7 == 0 {
+				texts[i] = "!!"
+			}
+			if i%11 == 0 {
+				texts[i] = nil
+			}
+		}
+		col, b := columnWithNulls(t, texts...), NewBatch()
+		run := func() {
+			f.Scan(b, col)
+			_ = f.Resolve(b)
+			_, _ = f.Emit(b)
+			f.dedup.Rollback()
+		}
+		run()
+		return testing.AllocsPerRun(20, run)
+	}
+	few, many := allocations(64), allocations(4096)
+	require.LessOrEqual(t, many, 12.0)
+	require.LessOrEqual(t, many, few+2)
+}
+
+func TestFusedIsLinear(t *testing.T) {
+	f := newFused(t, WithStages(StageClean, StageQuality, StagePII, StageDedup), WithQuality(newQuality(t, WithMinEntropy(0.001), WithMaxRepetition(0.999))))
+	requireLinear(t, 64<<10, func(s []byte) {
+		col, err := stringtensor.FromBytes([][]byte{s})
+		require.NoError(t, err)
+		process(t, f, col)
+		f.dedup.Rollback()
+	})
+}
+
+func BenchmarkFused(b *testing.B) {
+	var texts []string
+	bytes := 0
+	for i := range 512 {
+		s := string(distinctWords(1000)) + "It was the best of times, " + strconv.Itoa(i) + ". "
+		if i%4 == 0 {
+			s += "\r\nwrite to someone@example.org or 192.168.0.1"
+		}
+		texts = append(texts, s)
+		bytes += len(s)
+	}
+	col := column(b, texts...)
+	for name, stages := range map[string][]Stage{
+		"clean": {StageClean}, "quality": {StageQuality}, "pii": {StagePII}, "dedup": {StageDedup}, "all": DefaultStages(),
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := newFused(b, WithStages(stages...))
+			b.SetBytes(int64(bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.Process(col); err != nil {
+					b.Fatal(err)
+				}
+				if f.dedup != nil {
+					f.dedup.Rollback()
+				}
+			}
+			b.ReportMetric(float64(b.N)*512/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package text
+
+import (
+	"bytes"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+// Hash128 is the XXH3-128 of a text, seed 0.
+type Hash128 struct{ Hi, Lo uint64 }
+
+// HashOf returns the hash that deduplication knows s by.
+func HashOf(s []byte) Hash128 {
+	h := xxh3.Hash128(s)
+	return Hash128{h.Hi, h.Lo}
+}
+
+// hashSet is a set of hashes that remembers the order they came in. Hashes lie
+// in chunks, by position; a table of 8-byte slots finds them.
+//
+//	slots  ┌ tag 24 ┬ position+1, 40 bits ┐ …   0 is free, at most 4 of 5 are taken
+//	chunks [0] 1024 hashes  [1] 1024 hashes …
+//
+// A hash costs 16 bytes in its chunk and 10 to 20 in the table. The tag, the
+// high bits of the hash, spares the look into the chunk where another hash is in
+// the way. The place in the table comes from a multiplier drawn at random, so
+// that nobody can choose texts that crowd together.
+type hashSet struct {
+	slots  []uint64
+	shift  uint
+	mult   uint64 // odd
+	chunks []*[chunkLen]Hash128
+	texts  []*[chunkLen][]byte // with byte check: nil for a hash whose text is unknown
+	n      int
+
+	null      int // position of null + 1; null is in the order, not in the table
+	textBytes int64
+}
+
+// nullHash stands for null in the order of the hashes. Null has no place in the
+// table, so a text that happens to have this hash is still not null.
+var nullHash = Hash128{stringtensor.NullHash, stringtensor.NullHash}
+
+const (
+	chunkLen     = 1024
+	minSlots     = 256
+	positionBits = 40
+	positionMask = 1<<positionBits - 1
+)
+
+// newHashSet returns a set with room for n hashes.
+func newHashSet(n int, byteCheck bool) hashSet {
+	t := hashSet{mult: rand.Uint64() | 1}
+	if byteCheck {
+		t.texts = []*[chunkLen][]byte{}
+	}
+	size := minSlots
+	for size/5*4 < n {
+		size *= 2
+	}
+	t.resize(size)
+	return t
+}
+
+// resize makes an empty table of size slots, a power of two.
+func (t *hashSet) resize(size int) {
+	t.slots = make([]uint64, size)
+	t.shift = uint(64 - bits.TrailingZeros(uint(size)))
+}
+
+// at returns the hash at a position.
+func (t *hashSet) at(position int) *Hash128 { return &t.chunks[position/chunkLen][position%chunkLen] }
+
+// text returns the text at a position; the set must keep texts.
+func (t *hashSet) text(position int) *[]byte { return &t.texts[position/chunkLen][position%chunkLen] }
+
+func (t *hashSet) tag(h Hash128) uint64 { return h.Hi &^ positionMask }
+
+// find returns the slot of h, or the free one where it belongs. If texts are
+// kept and s is not nil, a hash whose text is known and is not s does not count.
+func (t *hashSet) find(h Hash128, s []byte) (slot int, found bool) {
+	mask := len(t.slots) - 1
+	for i := int(h.Lo*t.mult>>t.shift) & mask; ; i = (i + 1) & mask {
+		x := t.slots[i]
+		if x == 0 {
+			return i, false
+		}
+		if x&^positionMask != t.tag(h) {
+			continue
+		}
+		p := int(x&positionMask - 1)
+		if *t.at(p) != h {
+			continue
+		}
+		if t.texts != nil && s != nil {
+			if known := *t.text(p); known != nil && !bytes.Equal(known, s) {
+				continue
+			}
+		}
+		return i, true
+	}
+}
+
+// add puts h at the end of the set, at the free slot that find returned. s is
+// kept if texts are; it may be nil.
+func (t *hashSet) add(slot int, h Hash128, s []byte) {
+	t.slots[slot] = t.tag(h) | uint64(t.n+1)
+	t.push(h, s)
+	if t.n > len(t.slots)/5*4 {
+		t.resize(2 * len(t.slots))
+		for p := range t.n {
+			if p+1 != t.null {
+				t.place(p)
+			}
+		}
+	}
+}
+
+// addNull puts null at the end of the set.
+func (t *hashSet) addNull() {
+	t.push(nullHash, nil)
+	t.null = t.n
+}
+
+// push puts h at the end of the order without a slot in the table.
+func (t *hashSet) push(h Hash128, s []byte) {
+	if t.n == len(t.chunks)*chunkLen {
+		t.chunks = append(t.chunks, new([chunkLen]Hash128))
+		if t.texts != nil {
+			t.texts = append(t.texts, new([chunkLen][]byte))
+		}
+	}
+	*t.at(t.n) = h
+	if t.texts != nil && s != nil {
+		*t.text(t.n) = append(make([]byte, 0, len(s)), s...) // not nil, even if empty
+		t.textBytes += int64(len(s))
+	}
+	t.n++
+}
+
+// place gives the hash at a position the first free slot.
+func (t *hashSet) place(position int) {
+	h := t.at(position)
+	mask := len(t.slots) - 1
+	i := int(h.Lo*t.mult>>t.shift) & mask
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = t.tag(*h) | uint64(position+1)
+}
+
+// pop takes the last hash away. The table is always what adding the hashes in
+// their order makes it, growing included, so freeing its slot is enough: no hash
+// that is still there was pushed on by it.
+func (t *hashSet) pop() {
+	t.n--
+	if t.n+1 == t.null {
+		t.null = 0
+		return
+	}
+	h := t.at(t.n)
+	mask := len(t.slots) - 1
+	want := t.tag(*h) | uint64(t.n+1)
+	i := int(h.Lo*t.mult>>t.shift) & mask
+	for t.slots[i] != want {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = 0
+	if t.texts != nil {
+		t.textBytes -= int64(len(*t.text(t.n)))
+		*t.text(t.n) = nil
+	}
+}
+
+// bytes returns the memory in use, in bytes.
+func (t *hashSet) bytes() int64 {
+	return int64(len(t.slots))*8 + int64(len(t.chunks))*(chunkLen*16+8) +
+		int64(len(t.texts))*(chunkLen*24+8) + t.textBytes
+}

@@ -1,0 +1,281 @@
+package text
+
+import "math/bits"
+
+// findIPs looks at each run of hex digits, dots and colons that has a digit, a dot and
+// a digit, or two colons close to each other.
+func findIPs(dst []Span, r region, c *classes) []Span {
+	b, end := r.blocks()
+	var before block
+	if b > 0 {
+		before = c.blocks[b-1]
+	}
+	done := r.lo
+	for ; b < end; b++ {
+		p := &c.blocks[b]
+		m := p.digit & shifted(p.dot, before.dot, 1) & shifted(p.digit, before.digit, 2)
+		if p.colon != 0 {
+			near := uint64(0)
+			for n := uint(1); n <= 5; n++ {
+				near |= shifted(p.colon, before.colon, n)
+			}
+			m |= p.colon & near
+		}
+		before.digit, before.dot, before.colon = p.digit, p.dot, p.colon
+		for m &= r.window(b); m != 0; m &= m - 1 {
+			i := b*blockSize + bits.TrailingZeros64(m)
+			if i < done {
+				continue
+			}
+			start := r.runStart(i, charAddress, done)
+			done = r.runEnd(i, charAddress, r.hi-i)
+			dst = findIPsInRun(dst, &r, start, done)
+		}
+	}
+	return dst
+}
+
+// findIPsInRun looks at r.s[start:end], a whole run of the characters of addresses. A
+// version 6 address can only be a whole run of hex digits and colons in it, and each
+// place where a version 4 address may start is read for 15 bytes at most, so that the
+// time is linear.
+func findIPsInRun(dst []Span, r *region, start, end int) []Span {
+	tried := start // where the runs of hex digits and colons are tried up to
+	for p := start; p < end; p++ {
+		first, e := p, 0
+		if p >= tried && r.s[p] != '.' {
+			tried = r.runEnd(p, charHex|charColon, end-p)
+			first, e = ip6In(r, p, tried)
+		}
+		if e == 0 {
+			first, e = p, ip4At(r, p)
+		}
+		if e > 0 {
+			dst = append(dst, Span{first, e, KindIP})
+			r.lo, p, tried = e, e-1, e
+		}
+	}
+	return dst
+}
+
+// addressMayStart says whether what stands before p allows an address there.
+func addressMayStart(r *region, p int) bool {
+	if r.wordBefore(p) {
+		return false
+	}
+	switch r.at(p - 1) {
+	case '.':
+		return false
+	case '-', '/', '+', '~':
+		// A bracket may be the end of what was masked: it must not allow more than the
+		// word character that stood there.
+		return !r.wordBefore(p-1) && r.at(p-2) != ']'
+	}
+	return true
+}
+
+// dottedOn says whether a word or a dot and a word go on at e.
+func dottedOn(r *region, e int) bool {
+	return r.wordAt(e) || r.at(e) == '.' && r.wordAt(e+1)
+}
+
+// ip4At returns the end of the address of version 4 that starts at p, 0 if there is
+// none.
+func ip4At(r *region, p int) int {
+	if !isIn(r.s[p], charDigit) || !addressMayStart(r, p) {
+		return 0
+	}
+	e := quadEnd(r, p)
+	if e == 0 || dottedOn(r, e) || isVersion(r, p) {
+		return 0
+	}
+	switch r.at(e) {
+	case '-', '+', '~':
+		if r.letterAt(e + 1) {
+			return 0
+		}
+	}
+	return e
+}
+
+// quadEnd returns the end of the four numbers of a version 4 address that start at p,
+// 0 if there are not four.
+func quadEnd(r *region, p int) int {
+	for n := 0; ; n++ {
+		e := r.runEnd(p, charDigit, 4)
+		switch e - p {
+		case 1:
+		case 2, 3:
+			v := 0
+			for _, b := range r.s[p:e] {
+				v = v*10 + int(b-'0')
+			}
+			if r.s[p] == '0' || v > 255 {
+				return 0
+			}
+		default:
+			return 0
+		}
+		if n == 3 {
+			return e
+		}
+		if r.at(e) != '.' {
+			return 0
+		}
+		p = e + 1
+	}
+}
+
+// versionWords are what stands before a number that is a version, or a section, and not
+// an address.
+var versionWords = [...]string{
+	"v", "ver", "version", "release", "build", "rev", "revision", "firmware", "section", "chapter",
+}
+
+// isVersion says whether what stands before the dotted number at p makes it a version.
+func isVersion(r *region, p int) bool {
+	if r.at(p-1) == '=' {
+		switch r.at(p - 2) {
+		case '=', '<', '>', '~', '!':
+			return true
+		}
+	}
+	p = skipQuoteBack(r, p)
+	for n := 0; n < 2 && p > r.lo && isBlank(r.s[p-1]); n++ {
+		p--
+	}
+	switch r.at(p - 1) {
+	case '.', ':', '=':
+		p--
+	}
+	p = skipQuoteBack(r, p)
+	const longest = len("revision")
+	start := r.runStart(p, charLetter, max(r.lo, p-longest-1))
+	if r.wordBefore(start) && r.at(start-1) != '_' {
+		return false
+	}
+	for _, w := range versionWords {
+		if equalFold(r.s[start:p], w) {
+			return true
+		}
+	}
+	return false
+}
+
+// skipQuoteBack returns the position before the quote that ends at p, p if none does.
+func skipQuoteBack(r *region, p int) int {
+	if b := r.at(p - 1); b == '"' || b == '\'' {
+		p--
+	}
+	return p
+}
+
+// equalFold says whether s, letters only, is w in any ASCII case.
+func equalFold(s []byte, w string) bool {
+	if len(s) != len(w) {
+		return false
+	}
+	for i, b := range s {
+		if b|0x20 != w[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ip6In returns the address of version 6 in the run of hex digits and colons from p to
+// q, with the dotted numbers behind it if they belong to it; end 0 if there is none.
+func ip6In(r *region, p, q int) (start, end int) {
+	colons, last := 0, 0
+	for i := p; i < q; i++ {
+		if r.s[i] == ':' {
+			colons++
+			last = i
+		}
+	}
+	if colons < 2 {
+		return p, 0
+	}
+	// Brackets here for the same reason as in addressMayStart.
+	if r.s[p] == ':' && r.at(p-1) == ']' || r.s[q-1] == ':' && r.at(q) == '[' {
+		return p, 0
+	}
+	if r.s[p] == ':' && r.s[p+1] != ':' {
+		p++
+	}
+	if !addressMayStart(r, p) {
+		return p, 0
+	}
+	groups, end, embedded := r.s[p:q], q, false
+	if r.at(q) == '.' {
+		if e := quadEnd(r, last+1); e > 0 {
+			groups, end, embedded = r.s[p:last+1], e, true
+		}
+	} else if last == q-1 && r.s[q-2] != ':' {
+		end = q - 1
+		groups = r.s[p:end]
+	}
+	if dottedOn(r, end) || !isIP6(groups, embedded) {
+		return p, 0
+	}
+	return p, end
+}
+
+// isIP6 says whether s is a text form of RFC 4291, section 2.2, without the version 4
+// part that is embedded behind it, and looks like an address and not like code.
+func isIP6(s []byte, embedded bool) bool {
+	groups, pairs, fours, digits := 0, 0, 0, 0
+	compressed := false
+	i := 0
+	if len(s) >= 2 && s[0] == ':' && s[1] == ':' {
+		compressed = true
+		i = 2
+	}
+	for i < len(s) {
+		j := i
+		for j < len(s) && isIn(s[j], charHex) {
+			if isIn(s[j], charDigit) {
+				digits++
+			}
+			j++
+		}
+		switch j - i {
+		case 2:
+			pairs++
+		case 4:
+			fours++
+		case 1, 3:
+		default:
+			return false
+		}
+		groups++
+		switch {
+		case j == len(s):
+			i = j
+		case j+1 < len(s) && s[j+1] == ':':
+			if compressed {
+				return false
+			}
+			compressed = true
+			i = j + 2
+		case j+1 == len(s):
+			if !embedded {
+				return false
+			}
+			i = j + 1
+		default:
+			i = j + 1
+		}
+	}
+	switch {
+	case embedded && compressed:
+		return groups <= 5
+	case embedded:
+		return groups == 6
+	case !compressed:
+		return groups == 8 && pairs != 8 && digits > 0
+	case string(s) == "::1":
+		return true
+	}
+	return groups <= 7 && digits > 0 && (groups >= 3 || fours > 0)
+}
