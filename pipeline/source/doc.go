@@ -13,4 +13,30 @@
 // column of ids, and the lines that are not records, each with its place and
 // reason. Memory is bounded by the chunk size and the cap on a line, whatever
 // the input holds.
+//
+// # Inputs
+//
+// [Expand] makes inputs of files, folders, patterns and "-". The extension says
+// what a file holds: .jsonl, .ndjson and .json one JSON value a line, .txt one
+// record a line, each also with .gz or .zst. Gzip and zstd are recognised by
+// their first bytes, under any name and on standard input. All gzip members and
+// zstd frames are read; skippable frames, and zeros after the last gzip member,
+// are passed over.
+//
+// # Lines
+//
+// LF or CR LF ends a line; the last line of an input needs no end. Every line
+// counts for line numbers. Three kinds of line give no record, and each is
+// counted in [Stats]: blank ones, those over the cap ([WithMaxLine]), which are
+// passed over without being kept, and those that cannot be decoded. The last two
+// become a [BadRecord] each. How lines fall into chunks has no influence on
+// records, ids and places.
+//
+// # Damage
+//
+// A compressed input that is cut off or corrupt gives every line that was whole
+// before that place, then an error that wraps [ErrTruncated] or [ErrCorrupt]. The
+// line that was being read is not delivered as if it were whole; the error says
+// how long it was. A cut in a plain input cannot be seen: its last line is taken
+// for one without an end, and in JSONL mostly fails as bad_json.
 package source

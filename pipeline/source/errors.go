@@ -1,0 +1,60 @@
+package source
+
+import "errors"
+
+// Errors about inputs. They end the reading of one input.
+var (
+	// ErrNoInput is returned when an argument names nothing that can be read.
+	ErrNoInput = errors.New("source: no input")
+
+	// ErrFormat is returned when the format of an input is not known: its name
+	// has no known extension and none was declared.
+	ErrFormat = errors.New("source: unknown format")
+
+	// ErrNotYet is returned for a format that has a name here but no reader yet.
+	ErrNotYet = errors.New("source: not yet supported")
+
+	// ErrOption is returned when an option is out of its range; the error names it.
+	ErrOption = errors.New("source: invalid option")
+
+	// ErrTruncated is returned when a compressed input ends in the middle. All
+	// lines that were whole before the cut have been delivered by then.
+	ErrTruncated = errors.New("source: input is cut off")
+
+	// ErrCorrupt is returned when compressed data are damaged, or when what
+	// follows them is not compressed data. All lines that could be read before
+	// the damage have been delivered by then; where a checksum at the end of a
+	// gzip member or zstd frame is what failed, any of that member's lines may
+	// be wrong.
+	ErrCorrupt = errors.New("source: input is corrupt")
+
+	// ErrWindow is returned when a zstd frame asks for a larger window than
+	// [WithMaxWindow] allows.
+	ErrWindow = errors.New("source: zstd window over the cap")
+)
+
+// Errors about lines that are not records, found in [BadRecord.Err].
+var (
+	// ErrJSON is returned when a line is not one JSON value (RFC 8259).
+	ErrJSON = errors.New("source: invalid JSON")
+
+	// ErrDepth is returned when arrays and objects are nested deeper than
+	// [WithMaxDepth] allows.
+	ErrDepth = errors.New("source: JSON nested too deeply")
+
+	// ErrMissingKey is returned when a record has nothing at the text key.
+	ErrMissingKey = errors.New("source: missing key")
+
+	// ErrNumber is returned when the text of a record is, or holds, a number
+	// that is out of the range of a float64.
+	ErrNumber = errors.New("source: number out of range")
+
+	// ErrSurrogate is returned when a text or id has half of a surrogate pair.
+	ErrSurrogate = errors.New("source: lone surrogate")
+
+	// ErrInvalidUTF8 is returned when a text or id is not UTF-8.
+	ErrInvalidUTF8 = errors.New("source: invalid UTF-8")
+
+	// ErrLineTooLong is returned when a line is longer than [WithMaxLine] allows.
+	ErrLineTooLong = errors.New("source: line too long")
+)

@@ -1,0 +1,390 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// readBuffer is how many decompressed bytes are asked for at a time.
+const readBuffer = 64 << 10
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Reader reads inputs one after the other and cuts them into chunks of whole
+// lines. A line ends with LF or CR LF; the last line of an input needs no end.
+// One byte order mark is taken off where an input begins, and where a gzip
+// member or zstd frame begins together with a line, as happens when files are
+// concatenated.
+//
+// Memory for lines is bounded by the chunk size plus the cap on a line, for
+// each chunk that has not been released; memory for zstd by the cap on its window. A
+// Reader starts no goroutine. It is for one goroutine, [Reader.Progress] apart.
+type Reader struct {
+	inputs []Input
+	cfg    readerConfig
+	err    error // what NewReader found wrong
+	at     int   // the next input
+	closed bool
+
+	open bool // an input is being read
+	in   openInput
+	raw  *rawReader
+	gzip gzipMembers
+	zstd zstdMembers
+	buf  []byte
+	pool chunkPool
+
+	read  atomic.Int64
+	total int64
+}
+
+// openInput is the state of the input being read.
+type openInput struct {
+	Input
+	file    *os.File // nil for standard input
+	stream  members
+	inside  bool   // stream is inside a member
+	rest    []byte // decompressed, not yet in a chunk
+	restErr error  // what comes after rest
+	offset  int64  // of rest in the decompressed stream
+
+	chunk      *Chunk // being filled
+	line       int64  // number of the line being filled
+	lineOffset int64
+	lineStart  int   // of that line in chunk.data
+	lineLong   int64 // its length so far if it is over the cap, else 0
+}
+
+// NewReader returns a reader of inputs in their order. Nothing is opened before
+// the first [Reader.Next], which also reports options out of range.
+func NewReader(inputs []Input, opts ...ReaderOption) *Reader {
+	r := &Reader{inputs: inputs, cfg: defaultReaderConfig()}
+	for _, o := range opts {
+		o(&r.cfg)
+	}
+	r.err = r.cfg.validate()
+	r.pool.bytes, r.pool.maxLine = r.cfg.chunkBytes, r.cfg.maxLine
+	for _, in := range inputs {
+		info, err := os.Stat(in.Path)
+		if in.Path == Stdin || err != nil || !info.Mode().IsRegular() {
+			r.total = -1
+			break
+		}
+		r.total += info.Size()
+	}
+	return r
+}
+
+// Next returns the next chunk, io.EOF after the last. A chunk is filled before
+// it is returned, so lines that trickle in through a pipe wait for each other.
+//
+// When an input cannot be opened, or is cut off or corrupt, Next first returns
+// every line that was whole before that place, then the error, with the place
+// and what was not delivered: [ErrTruncated], [ErrCorrupt], [ErrWindow] or the
+// error of the read. The unfinished line before the place is not delivered. A
+// caller that goes on after such an error gets the inputs that follow.
+//
+// ctx is looked at before each read. Once it is done Next returns its error and
+// loses nothing: a later call goes on. A read that blocks is not interrupted.
+func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !r.open {
+			if r.at == len(r.inputs) || r.closed {
+				return nil, io.EOF
+			}
+			in := r.inputs[r.at]
+			r.at++
+			if err := r.begin(in); err != nil {
+				return nil, errors.Join(err, r.end())
+			}
+		}
+		c, err := r.fill(ctx)
+		switch {
+		case c != nil:
+			return c, nil
+		case ctx.Err() != nil && err == ctx.Err():
+			return nil, err
+		}
+		if err == io.EOF {
+			err = nil
+		}
+		if err = errors.Join(err, r.end()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close closes what is open. Further calls of Next return io.EOF.
+func (r *Reader) Close() error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	err := r.end()
+	if r.zstd.dec != nil {
+		r.zstd.dec.Close()
+	}
+	return err
+}
+
+// Progress returns how many bytes have been read from the inputs, as they lie
+// there (compressed), and how many there are; −1 if that is not known. It may be
+// called from any goroutine.
+func (r *Reader) Progress() (bytesRead, bytesTotal int64) {
+	return r.read.Load(), r.total
+}
+
+// begin opens an input.
+func (r *Reader) begin(in Input) error {
+	r.open = true
+	r.in = openInput{Input: in, line: 1}
+	if in.Format == FormatAuto {
+		f, c, known := splitName(in.Path)
+		switch {
+		case in.Path == Stdin:
+			f = FormatJSONL
+		case !known:
+			return fmt.Errorf("%w: %s: declare its format", ErrFormat, in.Path)
+		}
+		r.in.Format = f
+		if in.Compression == CompressionAuto {
+			r.in.Compression = c
+		}
+	}
+	if r.in.Format != FormatJSONL && r.in.Format != FormatText {
+		return fmt.Errorf("%w: %s", ErrNotYet, in.Path)
+	}
+	var from io.Reader = r.cfg.stdin
+	if in.Path != Stdin {
+		f, err := os.Open(in.Path)
+		if err != nil {
+			return fmt.Errorf("source: %w", err)
+		}
+		r.in.file, from = f, f
+	}
+	if r.raw == nil {
+		r.raw = newRawReader()
+		r.buf = make([]byte, readBuffer)
+	}
+	r.raw.reset(from, &r.read)
+	return r.decompress()
+}
+
+// decompress chooses the stream by what the data are, or by what they are said
+// to be if they do not look compressed.
+func (r *Reader) decompress() error {
+	c := r.in.Compression
+	if c != CompressionNone {
+		if found := r.raw.sniff(); found != CompressionNone {
+			c = found
+		}
+	}
+	switch c {
+	case CompressionGzip:
+		r.gzip.raw, r.gzip.begun = r.raw, false
+		r.in.stream = &r.gzip
+	case CompressionZstd:
+		if r.zstd.dec == nil {
+			dec, err := newZstdDecoder(r.cfg.maxWindow)
+			if err != nil {
+				return fmt.Errorf("source: %w", err)
+			}
+			r.zstd.dec = dec
+		}
+		r.zstd.frames = zstdFrames{raw: r.raw, maxWindow: r.cfg.maxWindow}
+		r.in.stream = &r.zstd
+	default:
+		r.in.stream = &plainMembers{rawReader: r.raw}
+	}
+	return nil
+}
+
+// end closes the input being read.
+func (r *Reader) end() error {
+	if !r.open {
+		return nil
+	}
+	r.open = false
+	if r.in.chunk != nil {
+		r.in.chunk.Release()
+	}
+	f := r.in.file
+	r.in = openInput{}
+	if r.raw != nil {
+		r.raw.reset(nil, &r.read)
+	}
+	if f == nil {
+		return nil
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	return nil
+}
+
+// fill adds lines to the chunk until it is large enough or the input ends. It
+// returns a chunk, or the error that comes after the last one.
+func (r *Reader) fill(ctx context.Context) (*Chunk, error) {
+	in := &r.in
+	for {
+		if in.chunk == nil {
+			in.chunk = r.pool.get(in.Path, in.Format, in.line)
+			in.lineStart = 0
+		}
+		for len(in.rest) > 0 {
+			r.takeLine()
+			if c := in.chunk; len(c.data) >= r.cfg.chunkBytes && len(c.data) == in.lineStart || len(c.spans) >= r.cfg.chunkLines {
+				in.chunk = nil
+				return c, nil
+			}
+		}
+		if in.restErr != nil {
+			return r.finish()
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.readMore()
+	}
+}
+
+// takeLine moves bytes from rest to the chunk, up to the end of the line.
+func (r *Reader) takeLine() {
+	in, c := &r.in, r.in.chunk
+	piece, ended := in.rest, false
+	if i := bytes.IndexByte(piece, '\n'); i >= 0 {
+		piece, ended = piece[:i+1], true
+	}
+	in.rest = in.rest[len(piece):]
+	in.offset += int64(len(piece))
+	c.bytes += int64(len(piece))
+	if in.lineLong > 0 {
+		in.lineLong += int64(len(piece))
+		// The last byte is kept to tell CR LF from LF.
+		c.data = append(c.data[:in.lineStart], c.data[len(c.data)-1])
+		c.data = append(c.data, piece[max(0, len(piece)-2):]...)
+	} else {
+		c.data = append(c.data, piece...)
+		// With LF or CR LF after it a line of the cap's length is within it.
+		if n := len(c.data) - in.lineStart; n > r.cfg.maxLine+2 {
+			in.lineLong = int64(n)
+		}
+	}
+	if ended {
+		r.endLine(true)
+	}
+}
+
+// endLine makes a line of what was gathered; newline tells whether it ends with
+// LF.
+func (r *Reader) endLine(newline bool) {
+	in, c := &r.in, r.in.chunk
+	start, end := in.lineStart, len(c.data)
+	if newline {
+		end--
+	}
+	if end > start && c.data[end-1] == '\r' {
+		end--
+	}
+	length := int64(end - start)
+	if in.lineLong > 0 {
+		length = in.lineLong - int64(len(c.data)-end)
+	}
+	span := lineSpan{offset: in.lineOffset, start: uint32(start), end: uint32(end)}
+	if length > int64(r.cfg.maxLine) {
+		span.start, span.end = uint32(len(c.long)), overCap
+		c.long = append(c.long, length)
+		c.data = c.data[:start]
+	}
+	c.spans = append(c.spans, span)
+	in.line++
+	in.lineStart, in.lineLong, in.lineOffset = len(c.data), 0, in.offset
+}
+
+// finish ends the input after its last whole line.
+func (r *Reader) finish() (*Chunk, error) {
+	in, c := &r.in, r.in.chunk
+	if in.restErr == io.EOF && len(c.data) > in.lineStart {
+		r.endLine(false)
+	}
+	if in.restErr != io.EOF {
+		// The unfinished line is left out; failure counts it.
+		c.data = c.data[:in.lineStart]
+		c.bytes -= in.offset - in.lineOffset
+	}
+	if len(c.spans) > 0 || c.boms > 0 {
+		in.chunk = nil
+		return c, nil
+	}
+	if in.restErr == io.EOF {
+		return nil, io.EOF
+	}
+	return nil, r.failure()
+}
+
+// failure says where the input failed and what was not delivered.
+func (r *Reader) failure() error {
+	in, err := &r.in, r.in.restErr
+	place := fmt.Sprintf("%s:%d: at byte %d", in.Path, in.line, in.offset)
+	if _, plain := in.stream.(*plainMembers); !plain {
+		place = fmt.Sprintf("%s:%d: at byte %d, compressed byte %d", in.Path, in.line, in.offset, r.raw.consumed())
+	}
+	lost := ""
+	if n := in.offset - in.lineOffset; n > 0 {
+		lost = fmt.Sprintf("; %d bytes of an unfinished line were not delivered", n)
+	}
+	switch {
+	case r.raw.count.err != nil:
+		return fmt.Errorf("source: %s: %w%s", place, r.raw.count.err, lost)
+	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrWindow):
+		return fmt.Errorf("%s: %w%s", place, err, lost)
+	case err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("%s: %w: get the whole file%s", place, ErrTruncated, lost)
+	}
+	return fmt.Errorf("%s: %w: %w; get the file again%s", place, ErrCorrupt, err, lost)
+}
+
+// readMore reads into rest, and takes off a byte order mark where a member and a
+// line begin together.
+func (r *Reader) readMore() {
+	in := &r.in
+	begins := false
+	if !in.inside {
+		if err := in.stream.next(); err != nil {
+			in.restErr = err
+			return
+		}
+		in.inside, begins = true, len(in.chunk.data) == in.lineStart
+	}
+	n, err := in.stream.Read(r.buf)
+	for begins && n < len(byteOrderMark) && err == nil {
+		var more int
+		more, err = in.stream.Read(r.buf[n:])
+		n += more
+	}
+	in.rest = r.buf[:n]
+	switch err {
+	case nil:
+	case io.EOF:
+		in.inside = false
+	default:
+		in.restErr = err
+	}
+	if begins && bytes.HasPrefix(in.rest, byteOrderMark) {
+		in.rest = in.rest[len(byteOrderMark):]
+		in.offset += int64(len(byteOrderMark))
+		in.chunk.boms++
+		in.chunk.bytes += int64(len(byteOrderMark))
+	}
+}

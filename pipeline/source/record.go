@@ -1,0 +1,109 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+// Records is what a chunk holds. Row i of Text and ID, and Pos(i), belong to
+// record i; the records are in the order of their lines. It shares no memory
+// with the chunk.
+type Records struct {
+	Text  *stringtensor.Column // null where the record says null
+	ID    *stringtensor.Column // never null
+	Bad   []BadRecord          // lines that are not records, in the order of their lines
+	Stats Stats
+
+	file   string
+	first  int64 // number of the chunk's first line
+	places []place
+}
+
+// place is where a record lies, relative to its chunk where that saves memory.
+type place struct {
+	offset int64
+	line   int32
+}
+
+// Len returns the number of records.
+func (r *Records) Len() int { return len(r.places) }
+
+// Pos returns the place of record i.
+func (r *Records) Pos(i int) Position {
+	p := r.places[i]
+	return Position{File: r.file, Line: r.first + int64(p.line), Offset: p.offset}
+}
+
+// BadRecord is a line that is not a record.
+type BadRecord struct {
+	Index  int // how many records of the same chunk come before it
+	Pos    Position
+	ID     string // of the record where it could be read, else "file:line"
+	Reason BadReason
+	Value  float64 // line_too_long: length in bytes; too_deep: depth met
+	Bound  float64 // what Value was held against
+	Err    error   // wraps the sentinel of the reason; names place and cure
+}
+
+// BadReason says why a line is not a record.
+type BadReason uint8
+
+// The reasons.
+const (
+	BadNone       BadReason = iota
+	BadJSON                 // not one JSON value: [ErrJSON]
+	BadDepth                // nested too deeply: [ErrDepth]
+	BadMissingKey           // nothing at the text key: [ErrMissingKey]
+	BadNumber               // a number out of range: [ErrNumber]
+	BadSurrogate            // half of a surrogate pair: [ErrSurrogate]
+	BadUTF8                 // not UTF-8: [ErrInvalidUTF8]
+	BadLineLength           // over the cap: [ErrLineTooLong]
+	badReasonCount
+)
+
+var badReasons = [badReasonCount]struct {
+	code string
+	err  error
+}{
+	BadNone:       {"none", nil},
+	BadJSON:       {"bad_json", ErrJSON},
+	BadDepth:      {"too_deep", ErrDepth},
+	BadMissingKey: {"missing_key", ErrMissingKey},
+	BadNumber:     {"bad_number", ErrNumber},
+	BadSurrogate:  {"bad_surrogate", ErrSurrogate},
+	BadUTF8:       {"bad_utf8", ErrInvalidUTF8},
+	BadLineLength: {"line_too_long", ErrLineTooLong},
+}
+
+// String returns the code used in reports and rejects.
+func (r BadReason) String() string {
+	if r < badReasonCount {
+		return badReasons[r].code
+	}
+	return fmt.Sprintf("reason(%d)", uint8(r))
+}
+
+// Stats counts what a chunk held. Lines = Records + Blank + Rejected.
+type Stats struct {
+	Lines    int64 // lines of any kind
+	Records  int64 // rows of the columns
+	Nulls    int64 // records whose text is null
+	Blank    int64 // lines skipped since they hold nothing
+	Rejected int64 // lines that are not records
+	BOMs     int64 // byte order marks taken off
+	Replaced int64 // U+FFFD put in place of half surrogate pairs and of bytes that are not UTF-8
+	Bytes    int64 // bytes of the decompressed stream
+}
+
+// Add adds o to s.
+func (s *Stats) Add(o Stats) {
+	s.Lines += o.Lines
+	s.Records += o.Records
+	s.Nulls += o.Nulls
+	s.Blank += o.Blank
+	s.Rejected += o.Rejected
+	s.BOMs += o.BOMs
+	s.Replaced += o.Replaced
+	s.Bytes += o.Bytes
+}
