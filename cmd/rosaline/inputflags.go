@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
+	"github.com/rosaline-go/rosaline/pipeline/source"
+)
+
+// inputFlags are the flags of every command that reads records.
+type inputFlags struct {
+	textKey, idKey           string
+	format                   formatValue
+	maxLine                  sizeValue
+	invalidUTF8, surrogates  policyValue
+	onError                  choiceValue
+	batch, workers, prefetch countValue
+	progress                 choiceValue
+}
+
+func (f *inputFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.textKey, "text-key", "text", "find the text of a record at the dotted `PATH`; digits index arrays")
+	flags.StringVar(&f.idKey, "id-key", "id", "find its id at the dotted `PATH`; a record without one has file:line")
+	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl or text")
+	f.maxLine = sizeValue{n: 16 << 20, low: 1, high: 1 << 30}
+	flags.Var(&f.maxLine, "max-line", "longest line that is read; a longer one is a bad record")
+	f.onError = choice("fail", "fail", "skip")
+	flags.Var(&f.onError, "on-error", "what a bad record does: fail ends the run, skip drops and counts it")
+	f.invalidUTF8.choiceValue = choice("reject", "reject", "replace")
+	flags.Var(&f.invalidUTF8, "invalid-utf8", "bytes that are not UTF-8: reject (a bad record) or replace (by U+FFFD)")
+	f.surrogates.choiceValue = choice("reject", "reject", "replace")
+	flags.Var(&f.surrogates, "surrogates", "\\u escapes of half a surrogate pair: reject or replace, as above")
+	f.batch = countValue{n: 64, low: 1, high: 1 << 20}
+	flags.Var(&f.batch, "batch", "most records that are worked on together")
+	f.workers = countValue{auto: true, low: 1, high: 4096}
+	flags.Var(&f.workers, "workers", "workers that run at once; auto is one a CPU")
+	f.prefetch = countValue{auto: true, low: 1, high: 1 << 16}
+	flags.Var(&f.prefetch, "prefetch", "most batches that wait between the stages; auto is twice the workers")
+	f.progress = choice("auto", "auto", "on", "off")
+	flags.Var(&f.progress, "progress", "progress bar on standard error: auto (if a terminal), on or off")
+}
+
+// inputArgs makes an INPUT argument required.
+func inputArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("INPUT is missing: name a file, a folder, a pattern or - for standard input")
+	}
+	stdin := 0
+	for _, a := range args {
+		if a == source.Stdin {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return usagef("INPUT - is given %d times; standard input can be read once", stdin)
+	}
+	return nil
+}
+
+// skip reports whether bad records are dropped rather than ending the run.
+func (f *inputFlags) skip() bool { return f.onError.value == "skip" }
+
+// loop returns the size of the loop that the flags ask for.
+func (f *inputFlags) loop() ordered.Config {
+	c := ordered.Config{Workers: f.workers.n, Prefetch: f.prefetch.n}
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Prefetch == 0 {
+		c.Prefetch = 2 * c.Workers
+	}
+	return c
+}
+
+// expand finds the inputs that args stand for.
+func (c *command) expand(f *inputFlags, args []string) ([]source.Input, error) {
+	files, err := source.Expand(args, f.format.format)
+	for _, file := range files {
+		if len(file.Also) > 0 {
+			c.log.Warn("file is read once though it has several names", "file", file.Path, "also", file.Also)
+		}
+	}
+	return files, inputError(err)
+}
+
+// formatValue is the flag --format.
+type formatValue struct{ format source.Format }
+
+func (v *formatValue) String() string { return v.format.String() }
+func (v *formatValue) Type() string   { return "FORMAT" }
+func (v *formatValue) Set(s string) error {
+	f, err := source.ParseFormat(s)
+	switch {
+	case errors.Is(err, source.ErrNotYet):
+		return &notYetError{why: s + " cannot be read; convert it to jsonl"}
+	case err != nil:
+		return errors.New("must be auto, jsonl or text")
+	}
+	v.format = f
+	return nil
+}
+
+// policyValue is a flag that says what becomes of text that is not Unicode.
+type policyValue struct{ choiceValue }
+
+func (v *policyValue) policy() source.Policy {
+	if v.value == "replace" {
+		return source.Replace
+	}
+	return source.Reject
+}

@@ -1,0 +1,81 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrClash is returned when an output would overwrite an input or another
+// output.
+var ErrClash = errors.New("output: two names for one file")
+
+// Use is a path and what it is for, in the user's words: "-o", "--rejects".
+type Use struct{ Role, Path string }
+
+// CheckClashes returns an error that wraps [ErrClash] when two of the outputs
+// are the same file, or one is an input. Names that lead to one file by links or
+// by way of another folder count as the same; so does the name a file has while it
+// is incomplete. Outputs with an empty path are not used. The null device may be
+// used any number of times.
+func CheckClashes(outputs []Use, inputs []string) error {
+	var seen []place
+	for _, in := range inputs {
+		seen = append(seen, placeOf(Use{"the input", in}, in, os.Stdin))
+	}
+	for _, out := range outputs {
+		if out.Path == "" {
+			continue
+		}
+		places := []place{placeOf(out, out.Path, os.Stdout)}
+		if p := places[0]; out.Path != Stdout && (p.info == nil || p.info.Mode().IsRegular()) {
+			places = append(places, placeOf(out, p.name+PartialSuffix, nil))
+		}
+		for _, p := range places {
+			for _, q := range seen {
+				if p.same(q) {
+					return fmt.Errorf("%w: %s %s would overwrite %s %s; choose another name", ErrClash, out.Role, out.Path, q.use.Role, q.use.Path)
+				}
+			}
+		}
+		seen = append(seen, places...)
+	}
+	return nil
+}
+
+// place is where a path leads.
+type place struct {
+	use  Use
+	name string // absolute, links of the folder followed; that of a stream is its own
+	info os.FileInfo
+}
+
+// placeOf looks up path, which "-" makes that of the stream.
+func placeOf(use Use, path string, stream *os.File) place {
+	p := place{use: use, name: path}
+	if path == Stdout {
+		p.name = stream.Name()
+		if info, err := stream.Stat(); err == nil && info.Mode().IsRegular() {
+			p.info = info // redirected; a terminal or pipe may well be both ends
+		}
+		return p
+	}
+	p.info, _ = os.Stat(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		p.name = target
+	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		p.name = filepath.Join(folder, filepath.Base(path))
+	}
+	if abs, err := filepath.Abs(p.name); err == nil {
+		p.name = abs
+	}
+	return p
+}
+
+func (p place) same(q place) bool {
+	if p.use.Path == os.DevNull && q.use.Path == os.DevNull {
+		return false
+	}
+	return p.name == q.name || p.info != nil && q.info != nil && os.SameFile(p.info, q.info)
+}

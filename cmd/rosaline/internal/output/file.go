@@ -1,0 +1,181 @@
+// Package output writes files that are there whole or not at all.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Stdout is the path that stands for standard output.
+const Stdout = "-"
+
+// PartialSuffix is added to the name of a file until it is complete.
+const PartialSuffix = ".partial"
+
+// ErrDirectory is returned when the path of an output is a folder.
+var ErrDirectory = errors.New("output: path is a folder")
+
+// File is an output being written. Only one goroutine may use it.
+//
+//	regular or new   written to path.partial, renamed to path by Commit
+//	"-"              written straight to standard output, which stays open
+//	anything else    (a pipe, a device, /dev/stderr) written straight
+//
+// The names *.gz and *.zst are compressed.
+type File struct {
+	path    string // as the user gave it
+	target  string // where Commit renames to; "" when written straight
+	out     io.Writer
+	file    *os.File // nil for standard output
+	packer  io.WriteCloser
+	begun   bool // Write was called with something
+	written int64
+	err     error // the first failure; nothing is written after it
+}
+
+// Create opens path for writing; stdout serves for "-".
+func Create(path string, stdout io.Writer) (*File, error) {
+	f := &File{path: path, out: stdout}
+	if path == Stdout {
+		return f, nil
+	}
+	if err := f.open(); err != nil {
+		return nil, fmt.Errorf("%s: cannot write: %w", path, err)
+	}
+	f.out = f.file
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".gz":
+		f.packer = gzip.NewWriter(counter{f})
+	case ".zst":
+		// One goroutine: the bytes do not depend on timing.
+		w, err := zstd.NewWriter(counter{f}, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: zstd: %w", path, err), f.file.Close())
+		}
+		f.packer = w
+	}
+	return f, nil
+}
+
+func (f *File) open() error {
+	info, err := os.Stat(f.path)
+	mode := fs.FileMode(0o666)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.target = f.path
+	case err != nil:
+		return err
+	case info.IsDir():
+		return ErrDirectory
+	case !info.Mode().IsRegular() || isDescriptor(f.path):
+		f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
+		return err
+	default:
+		// Behind a symbolic link it is the file that is replaced, not the link.
+		if f.target, err = filepath.EvalSymlinks(f.path); err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	f.file, err = os.OpenFile(f.target+PartialSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	return err
+}
+
+// isDescriptor reports whether path names an open file of the process. That may
+// lead to a regular file, which must be written through what is open, not
+// replaced.
+func isDescriptor(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
+		strings.HasPrefix(path, "/proc/") && strings.Contains(path, "/fd/")
+}
+
+// counter writes to the file itself and counts.
+type counter struct{ f *File }
+
+func (c counter) Write(p []byte) (int, error) {
+	n, err := c.f.out.Write(p)
+	c.f.written += int64(n)
+	return n, err
+}
+
+// Write writes p. After an error every further call returns that error.
+func (f *File) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	f.begun = f.begun || len(p) > 0
+	var w io.Writer = counter{f}
+	if f.packer != nil {
+		w = f.packer
+	}
+	n, err := w.Write(p)
+	f.fail(err)
+	return n, f.err
+}
+
+func (f *File) fail(err error) {
+	if err != nil && f.err == nil {
+		f.err = fmt.Errorf("%s: cannot write: %w", f.path, err)
+	}
+}
+
+// Written returns how many bytes reached the file, after compression.
+func (f *File) Written() int64 { return f.written }
+
+// Partial returns the name that holds what was written if the file does not
+// become complete. It is "" for a file that is written straight, and while
+// nothing has been written.
+func (f *File) Partial() string {
+	if f.target == "" || !f.begun {
+		return ""
+	}
+	return f.partial()
+}
+
+func (f *File) partial() string { return f.target + PartialSuffix }
+
+// Commit completes the file: what is buffered is written and synced, and the
+// file gets its name. If any of this fails, or a Write has failed, it does what
+// Abort does and returns the first error.
+func (f *File) Commit() error {
+	f.finish()
+	if f.err == nil && f.target != "" {
+		f.fail(os.Rename(f.partial(), f.target))
+	}
+	return f.err
+}
+
+// Abort closes the file and leaves what was written under its partial name, or
+// nothing if nothing was written. It returns the first error of any Write or of
+// closing.
+func (f *File) Abort() error {
+	f.finish()
+	if f.target != "" && !f.begun {
+		f.fail(os.Remove(f.partial()))
+	}
+	return f.err
+}
+
+func (f *File) finish() {
+	if f.packer != nil {
+		f.fail(f.packer.Close()) // releases its memory even after a failure
+		f.packer = nil
+	}
+	if f.file == nil {
+		return
+	}
+	if f.err == nil && f.target != "" {
+		f.fail(f.file.Sync())
+	}
+	f.fail(f.file.Close())
+	f.file = nil
+}

@@ -1,0 +1,226 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// running is a process that reads its standard input from the test.
+type running struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *heard
+}
+
+// heard is standard error of a process, which a test can wait on.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Write(p)
+	select {
+	case h.more <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+func (h *heard) await(t *testing.T, what string) {
+	t.Helper()
+	timeout := time.After(30 * time.Second)
+	for !strings.Contains(h.String(), what) {
+		select {
+		case <-h.more:
+		case <-timeout:
+			t.Fatalf("waiting for %q, heard %q", what, h.String())
+		}
+	}
+}
+
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: exec.Command(binary, args...), stderr: &heard{more: make(chan struct{}, 1)}}
+	var err error
+	r.in, err = r.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := r.cmd.StdoutPipe()
+	require.NoError(t, err)
+	r.out = bufio.NewReader(out)
+	r.cmd.Stderr = r.stderr
+	require.NoError(t, r.cmd.Start())
+	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
+	return r
+}
+
+func (r *running) send(t *testing.T, s string) {
+	t.Helper()
+	_, err := io.WriteString(r.in, s)
+	require.NoError(t, err)
+}
+
+// expect reads the given output.
+func (r *running) expect(t *testing.T, s string) {
+	t.Helper()
+	got := make([]byte, len(s))
+	_, err := io.ReadFull(r.out, got)
+	require.NoError(t, err, r.stderr)
+	require.Equal(t, s, string(got))
+}
+
+// wait returns the rest of the output and how the process ended.
+func (r *running) wait(t *testing.T) (string, *os.ProcessState) {
+	t.Helper()
+	rest, err := io.ReadAll(r.out)
+	require.NoError(t, err)
+	_ = r.cmd.Wait()
+	return string(rest), r.cmd.ProcessState
+}
+
+// TestInterrupt stops commands whose standard input stays open.
+func TestInterrupt(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			r := start(t, "run", "-", "--batch", "1")
+			r.send(t, proseRecords(20)+`{"id":"unfinished","te`)
+			r.expect(t, proseRecords(20))
+			require.NoError(t, r.cmd.Process.Signal(sig))
+			rest, state := r.wait(t)
+			require.Empty(t, rest)
+			require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+			require.Contains(t, r.stderr.String(), "rosaline: interrupted: "+sig.String())
+			require.Contains(t, r.stderr.String(), "interrupted after")
+			require.NotContains(t, r.stderr.String(), "goroutine ")
+		})
+	}
+}
+
+// TestInterruptFinishesWhatWasRead has a batch that is not full when the signal
+// comes: its records have been read and are written.
+func TestInterruptFinishesWhatWasRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rep, rejects := filepath.Join(dir, "report.json"), filepath.Join(dir, "rejects.jsonl")
+	r := start(t, "run", "-", "--batch", "8", "--report", rep, "--rejects", rejects)
+	all := proseRecords(12) + record("short", "short")
+	require.Less(t, len(all), 4096, "one write to a pipe, read at once")
+	r.send(t, all)
+	r.expect(t, proseRecords(8)) // the other four have been read too
+	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+	rest, state := r.wait(t)
+	require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+	require.Equal(t, proseRecords(12), proseRecords(8)+rest)
+	require.Contains(t, read(t, rep), `"state": "interrupted"`)
+	require.NoFileExists(t, rejects)
+	require.Contains(t, read(t, rejects+".partial"), `"id":"short"`)
+	require.Contains(t, r.stderr.String(), rejects+".partial")
+}
+
+func TestInterruptQuality(t *testing.T) {
+	t.Parallel()
+	r := start(t, "quality", "-", "--batch", "1")
+	r.send(t, record("1", "a"))
+	r.expect(t, `{"id":"1","chars":1,"words":1,"entropy":0,"repetition":0,"symbol_ratio":0}`+"\n")
+	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+	_, state := r.wait(t)
+	require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+}
+
+// TestSecondSignal ends a process that cannot get rid of its output.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := write(t, dir, "in.jsonl", strings.Repeat(proseRecords(1000), 10))
+	r := start(t, "run", in, "--dedup", "off")
+	_, err := r.out.Peek(1) // it writes, and soon waits for us to read
+	require.NoError(t, err)
+	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+	r.stderr.await(t, "a second signal ends at once")
+	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+	_ = r.cmd.Wait()
+	status := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	require.True(t, status.Signaled() && status.Signal() == syscall.SIGINT, "%v, said %s", r.cmd.ProcessState, r.stderr)
+}
+
+// TestClosedOutput has a reader that takes one line and goes, as head does.
+func TestClosedOutput(t *testing.T) {
+	for _, args := range [][]string{{"run", "--dedup", "off"}, {"quality"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			in := write(t, dir, "in.jsonl", strings.Repeat(proseRecords(1000), 10))
+			cmd := exec.Command(binary, append(args, in, "--log-level", "warn")...)
+			out, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			require.NoError(t, cmd.Start())
+			_, err = bufio.NewReader(out).ReadString('\n')
+			require.NoError(t, err)
+			require.NoError(t, out.Close())
+			_ = cmd.Wait()
+			require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%v", cmd.ProcessState)
+			require.Empty(t, stderr.String())
+		})
+	}
+}
+
+// TestOutputToPipe writes to a named pipe straight.
+func TestOutputToPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	got := make(chan string)
+	go func() {
+		b, err := os.ReadFile(pipe)
+		if err != nil {
+			b = fmt.Append(nil, err)
+		}
+		got <- string(b)
+	}()
+	r := process(t, dir, proseRecords(3), "run", "-", "-o", pipe)
+	require.Equal(t, exitDone, r.code, r.err)
+	require.Equal(t, proseRecords(3), <-got)
+	require.NoFileExists(t, pipe+".partial")
+}
+
+// TestStdoutRedirectedToInput would read what it writes, without end.
+func TestStdoutRedirectedToInput(t *testing.T) {
+	t.Parallel()
+	in := write(t, t.TempDir(), "in.jsonl", proseRecords(3))
+	f, err := os.OpenFile(in, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	cmd := exec.Command(binary, "run", in)
+	cmd.Stdout = f
+	require.Error(t, cmd.Run())
+	require.Equal(t, exitUsage, cmd.ProcessState.ExitCode())
+	require.Equal(t, proseRecords(3), read(t, in))
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+// streams are the standard streams of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// command is what all subcommands share.
+type command struct {
+	streams
+	messages *messages // standard error, shared with the progress bar
+	log      *slog.Logger
+	logLevel slog.Level
+	logJSON  bool
+}
+
+// execute runs the command line args and returns the exit code.
+func execute(ctx context.Context, args []string, s streams) int {
+	m := &messages{out: s.err}
+	s.err = m
+	c := &command{streams: s, messages: m}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	stop := context.AfterFunc(ctx, func() {
+		fmt.Fprintf(s.err, "rosaline: %v: finishing what has been read; a second signal ends at once\n", context.Cause(ctx))
+	})
+	defer stop()
+	called, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+	case isClosedStdout(err): // who reads us has seen enough
+	case isUsage(err):
+		fmt.Fprintf(s.err, "rosaline: %v\nRun '%s --help' for usage.\n", err, called.CommandPath())
+	default:
+		fmt.Fprintf(s.err, "rosaline: %v\n", err)
+	}
+	return exitCode(err)
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rosaline",
+		Short: "Clean, filter, deduplicate and mask text for training",
+		Long: `Rosaline makes clean training text out of records: it cleans, filters by quality,
+drops exact duplicates and masks personal data, in one pass.
+
+Data go to standard output, everything else to standard error.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
+		Version:                    thisBuild().Version,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		Args:                       cobra.ArbitraryArgs, // RunE tells a wrong command from none
+		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRun:           func(*cobra.Command, []string) { c.log = newLogger(c.err, c.logLevel, c.logJSON) },
+	}
+	root.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("no command given")
+		}
+		return unknownCommand(root, args[0])
+	}
+	root.SetVersionTemplate(thisBuild().String())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetHelpCommand(helpCommand(root))
+
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.Var(&levelValue{&c.logLevel}, "log-level", "least level of messages: debug, info, warn or error")
+	flags.Var(&logFormatValue{&c.logJSON}, "log-format", "how messages are written: text or json")
+
+	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(),
+		laterCommand("rosa [flags] [FILE]", "Predict what follows in token streams"),
+		laterCommand("inspect PATH", "Say what a state folder, Arrow file or log holds, and whether it is sound"))
+	return root
+}
+
+// unknownCommand says which commands the user may have meant.
+func unknownCommand(root *cobra.Command, name string) error {
+	hint := ""
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	return usagef("unknown command %q%s", name, hint)
+}
+
+// helpCommand is cobra's, but for a wrong name, which is wrong usage.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// laterCommand stands for a command whose name is fixed but which is not there
+// yet. It takes any flags, so that the answer is the same for all of them.
+func laterCommand(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:                use,
+		Short:              short + " (not yet)",
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		Args:               cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return &notYetError{cmd.Name(), "this command comes with a later version"}
+		},
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestVersion(t *testing.T) {
+	r := process(t, t.TempDir(), "", "--version")
+	require.Equal(t, exitDone, r.code)
+	require.Empty(t, r.err)
+	require.Equal(t, "rosaline v0.0.0-test\ncommit: c0ffee\ngo: "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\ntags: none\n", r.out)
+}
+
+func TestDevices(t *testing.T) {
+	r := inProcess(t, "", "devices")
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.out, "cpu: ")
+	require.Contains(t, r.out, "gpu: none used: this build has no device support")
+	require.Empty(t, r.err)
+}
+
+func TestLogFormat(t *testing.T) {
+	r := inProcess(t, "", "run", "-", "--log-format", "json", "--report", "-", "-o", os.DevNull)
+	require.Equal(t, exitDone, r.code, r.err)
+	first, _, _ := strings.Cut(r.err, "\n")
+	var message map[string]any
+	require.NoError(t, json.Unmarshal([]byte(first), &message))
+	require.Equal(t, "INFO", message["level"])
+	require.True(t, json.Valid([]byte(r.out)), "the report")
+
+	r = inProcess(t, "", "run", "-", "--log-level", "error")
+	require.NotContains(t, r.err, "INFO")
+}
+
+func TestHelpGoesToStdout(t *testing.T) {
+	r := inProcess(t, "", "run", "--help")
+	require.Equal(t, exitDone, r.code)
+	require.Contains(t, r.out, "--max-symbol-ratio")
+	require.Empty(t, r.err)
+}

@@ -1,0 +1,61 @@
+package main
+
+import "maps"
+
+// totals are the counts of a run as the report and the table have them.
+type totals struct {
+	Records recordTotals  `json:"records"`
+	Bytes   byteTotals    `json:"bytes"`
+	Stages  []stageTotals `json:"stages"` // source first, then the stages that ran, in order
+	Source  sourceTotals  `json:"source"`
+}
+
+// recordTotals count records.
+type recordTotals struct {
+	In      int64 `json:"in"` // lines that are not blank
+	Out     int64 `json:"out"`
+	Dropped int64 `json:"dropped"`
+}
+
+// byteTotals count bytes.
+type byteTotals struct {
+	Read    int64 `json:"read"`     // of the inputs, as they lie, compressed or not
+	TextIn  int64 `json:"text_in"`  // of the texts of records
+	TextOut int64 `json:"text_out"` // of the texts of records in the output
+	Written int64 `json:"written"`  // of the output, as it lies
+}
+
+// stageTotals count what one stage did.
+type stageTotals struct {
+	Name    string           `json:"name"`
+	In      int64            `json:"in"`
+	Out     int64            `json:"out"`
+	Dropped map[string]int64 `json:"dropped"`          // by reason
+	Masked  map[string]int64 `json:"masked,omitempty"` // spans by kind
+}
+
+// sourceTotals count what the readers met.
+type sourceTotals struct {
+	Files    int   `json:"files"`
+	Lines    int64 `json:"lines"` // blank ones too
+	Blank    int64 `json:"blank"`
+	BOMs     int64 `json:"boms"`     // byte order marks taken away
+	Replaced int64 `json:"replaced"` // bytes and escapes that became U+FFFD
+}
+
+// dropped returns how many records the stage dropped.
+func (s *stageTotals) dropped() int64 {
+	n := int64(0)
+	for c := range maps.Values(s.Dropped) {
+		n += c
+	}
+	return n
+}
+
+// rate returns n a second, 0 for no time at all.
+func rate(n int64, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(n) / seconds
+}
