@@ -141,8 +141,13 @@ func isVersion(r *region, p int) bool {
 		}
 	}
 	p = skipQuoteBack(r, p)
-	for n := 0; n < 2 && p > r.lo && isBlank(r.s[p-1]); n++ {
-		p--
+	for n := 0; n < 2 && p > r.lo; n++ {
+		switch {
+		case isBlank(r.s[p-1]):
+			p--
+		case r.s[p-1] == 0xa0 && r.at(p-2) == 0xc2: // U+00A0, which typesetters put there
+			p -= 2
+		}
 	}
 	switch r.at(p - 1) {
 	case '.', ':', '=':

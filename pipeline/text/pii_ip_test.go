@@ -22,7 +22,7 @@ func TestIP4(t *testing.T) {
 func TestVersionsAreNotAddresses(t *testing.T) {
 	requireLeft(t,
 		"v1.2.3.4 ok", "V1.2.3.4", "v 1.2.3.4", "v. 1.2.3.4", "version 1.2.3.4", "Version: 1.2.3.4", "VERSION=1.2.3.4", `"version": "1.2.3.4"`, "version='1.2.3.4'",
-		"app_version: 1.2.3.4", "release 1.2.3.4", "Build 1.2.3.4", "rev. 1.2.3.4", "firmware  1.2.3.4", "section 1.2.3.4", "Chapter\t1.2.3.4",
+		"app_version: 1.2.3.4", "release 1.2.3.4", "Build 1.2.3.4", "rev. 1.2.3.4", "firmware  1.2.3.4", "section 1.2.3.4", "Chapter\t1.2.3.4", "Section\u00a01.2.3.4",
 		"pkg==1.2.3.4", "pkg>=1.2.3.4", "pkg<=1.2.3.4", "pkg~=1.2.3.4", "pkg!=1.2.3.4",
 		"openssl-1.0.2.1", "Chrome/120.0.0.0 Safari/120.0.0.0", "lib-1.2.3.4.tar.gz", "1.2.3.4.tar.gz", "1.2.3.4-beta", "1.2.3.4+build", "1.2.3.4~rc1",
 	)

@@ -242,7 +242,7 @@ const modelOctet = `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 var (
 	modelHexRun  = regexp.MustCompile(`^[0-9A-Fa-f:]+`)
 	modelQuad    = regexp.MustCompile(`^` + modelOctet + `(?:\.` + modelOctet + `){3}`)
-	modelVersion = regexp.MustCompile(`([A-Za-z]+)["']?[.:=]?[ \t]{0,2}["']?$`)
+	modelVersion = regexp.MustCompile(`([A-Za-z]+)["']?[.:=]?[ \t\x{a0}]{0,2}["']?$`)
 )
 
 func modelAddressBefore(text string, i int) bool {

@@ -215,7 +215,7 @@ V4 = re.compile(rf"{OCTET}(?:\.{OCTET}){{3}}")
 BEFORE = re.compile(r"(?:[\w.]|[\w\]][-/+~])\Z")
 VERSION_OPERATOR = re.compile(r"[=<>~!]=\Z")
 VERSION_WORD = re.compile(
-    r"(?<![^\W_])(?ai:v|ver|version|release|build|rev|revision|firmware|section|chapter)[\"']?[.:=]?[ \t]{0,2}[\"']?\Z"
+    r"(?<![^\W_])(?ai:v|ver|version|release|build|rev|revision|firmware|section|chapter)[\"']?[.:=]?[ \t\u00a0]{0,2}[\"']?\Z"
 )
 V6_RUN = re.compile("[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
 
