@@ -1,7 +1,5 @@
 package text
 
-import "encoding/binary"
-
 // Classes of an ASCII byte, one bit each. The masks of a block are in the order
 // of these bits.
 const (
@@ -86,31 +84,48 @@ func (c *classes) classify(s []byte) {
 	}
 }
 
-// classifyBlock looks up eight bytes at a time and turns the 8×8 bits of their
-// classes over, which gives one byte of each mask.
-func classifyBlock(b *block, p *[blockSize]byte) {
-	var m [8]uint64
-	for i := 0; i < blockSize; i += 8 {
-		x := binary.LittleEndian.Uint64(p[i:])
-		t := uint64(classOf[byte(x)]) | uint64(classOf[byte(x>>8)])<<8 |
-			uint64(classOf[byte(x>>16)])<<16 | uint64(classOf[byte(x>>24)])<<24 |
-			uint64(classOf[byte(x>>32)])<<32 | uint64(classOf[byte(x>>40)])<<40 |
-			uint64(classOf[byte(x>>48)])<<48 | uint64(classOf[byte(x>>56)])<<56
-		t = transpose8(t)
-		for k := range m {
-			m[k] |= (t >> (8 * k) & 0xff) << i
+// spreadOf maps a byte to its classes with bit 0 of byte k for class k, so that
+// eight bytes or-ed with shifts give eight bits of each mask.
+var spreadOf = func() (t [256]uint64) {
+	for c, classes := range classOf {
+		for k := range 8 {
+			t[c] |= uint64(classes>>k&1) << (8 * k)
 		}
 	}
-	*b = block{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]}
+	return t
+}()
+
+// spread returns the masks of eight bytes, one byte each.
+func spread(p []byte) uint64 {
+	_ = p[7]
+	return spreadOf[p[0]] | spreadOf[p[1]]<<1 | spreadOf[p[2]]<<2 | spreadOf[p[3]]<<3 |
+		spreadOf[p[4]]<<4 | spreadOf[p[5]]<<5 | spreadOf[p[6]]<<6 | spreadOf[p[7]]<<7
 }
 
-// transpose8 turns an 8×8 matrix of bits over its diagonal, row r being byte r
+// classifyBlock computes the masks of a block: eight rows of one byte per mask,
+// turned over as an 8×8 matrix of bytes by exchanging squares of 1, 2 and 4
 // (H. S. Warren, Hacker's Delight, 2nd ed., section 7-3).
-func transpose8(x uint64) uint64 {
-	t := (x ^ x>>7) & 0x00AA00AA00AA00AA
-	x ^= t ^ t<<7
-	t = (x ^ x>>14) & 0x0000CCCC0000CCCC
-	x ^= t ^ t<<14
-	t = (x ^ x>>28) & 0x00000000F0F0F0F0
-	return x ^ t ^ t<<28
+func classifyBlock(b *block, p *[blockSize]byte) {
+	r0, r1, r2, r3 := spread(p[0:]), spread(p[8:]), spread(p[16:]), spread(p[24:])
+	r4, r5, r6, r7 := spread(p[32:]), spread(p[40:]), spread(p[48:]), spread(p[56:])
+	const by1, by2, by4 = 0x00ff00ff00ff00ff, 0x0000ffff0000ffff, 0x00000000ffffffff
+	r0, r1 = exchange(r0, r1, 8, by1)
+	r2, r3 = exchange(r2, r3, 8, by1)
+	r4, r5 = exchange(r4, r5, 8, by1)
+	r6, r7 = exchange(r6, r7, 8, by1)
+	r0, r2 = exchange(r0, r2, 16, by2)
+	r1, r3 = exchange(r1, r3, 16, by2)
+	r4, r6 = exchange(r4, r6, 16, by2)
+	r5, r7 = exchange(r5, r7, 16, by2)
+	r0, r4 = exchange(r0, r4, 32, by4)
+	r1, r5 = exchange(r1, r5, 32, by4)
+	r2, r6 = exchange(r2, r6, 32, by4)
+	r3, r7 = exchange(r3, r7, 32, by4)
+	*b = block{r0, r1, r2, r3, r4, r5, r6, r7}
+}
+
+// exchange swaps the upper squares of a with the lower ones of b.
+func exchange(a, b uint64, shift uint, lower uint64) (uint64, uint64) {
+	t := (a>>shift ^ b) & lower
+	return a ^ t<<shift, b ^ t
 }
