@@ -35,7 +35,8 @@ RUNTIME = {
     "runtime.memclrNoHeapPointers": " (zeroing fresh memory)",
     "runtime.tryDeferToSpanScan": " (garbage collector)",
     "runtime.(*mspan).moveInlineMarks": " (garbage collector)",
-    "runtime.scanobject": " (garbage collector)",
+    "runtime.scanObject": " (garbage collector)",
+    "memeqbody": " (comparing)",
     "runtime.mallocgc": " (allocating)",
     "runtime.madvise": " (giving memory back)",
 }

@@ -17,31 +17,33 @@ type QualityFilter struct {
 	err                                       error // of an option
 }
 
-// QualityOption sets bounds of a [QualityFilter].
+// QualityOption sets bounds of a [QualityFilter]. Every metric is 0 or more, and
+// so are the bounds: a negative one counts as 0, but for [WithMaxChars], where
+// it would drop everything and is refused. So is NaN.
 type QualityOption func(*QualityFilter)
 
-// WithMinChars drops texts of fewer than n code points. Range n ≥ 0.
+// WithMinChars drops texts of fewer than n code points.
 func WithMinChars(n int) QualityOption { return func(q *QualityFilter) { q.minChars = n } }
 
 // WithMaxChars drops texts of more than n code points. Range n ≥ 0.
 func WithMaxChars(n int) QualityOption { return func(q *QualityFilter) { q.maxChars = n } }
 
-// WithMinWords drops texts of fewer than n words. Range n ≥ 0. Words are
-// divided by white space: scripts that write none between words have few.
+// WithMinWords drops texts of fewer than n words. Words are divided by white
+// space: scripts that write none between words have few.
 func WithMinWords(n int) QualityOption { return func(q *QualityFilter) { q.minWords = n } }
 
 // WithMinEntropy drops texts of less than x bits a code point, give or take the
-// 10⁻¹² that rounding may cost. Range x ≥ 0.
+// 10⁻¹² that rounding may cost.
 func WithMinEntropy(x float64) QualityOption { return func(q *QualityFilter) { q.minEntropy = x } }
 
 // WithMaxRepetition drops texts of which more than the share x of word triples
-// occurred before. Range x ≥ 0; from 1 on nothing is dropped.
+// occurred before. From 1 on nothing is dropped.
 func WithMaxRepetition(x float64) QualityOption {
 	return func(q *QualityFilter) { q.maxRepetition = x }
 }
 
 // WithMaxSymbolRatio drops texts of which more than the share x of visible code
-// points are symbols. Range x ≥ 0; from 1 on nothing is dropped.
+// points are symbols. From 1 on nothing is dropped.
 func WithMaxSymbolRatio(x float64) QualityOption {
 	return func(q *QualityFilter) { q.maxSymbolRatio = x }
 }
@@ -94,16 +96,14 @@ func NewQualityFilter(opts ...QualityOption) (*QualityFilter, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	for _, b := range []struct {
-		reason Reason
-		bound  float64
-	}{
-		{ReasonMinChars, float64(q.minChars)}, {ReasonMaxChars, float64(q.maxChars)}, {ReasonMinWords, float64(q.minWords)},
-		{ReasonMinEntropy, q.minEntropy}, {ReasonMaxRepetition, q.maxRepetition}, {ReasonMaxSymbolRatio, q.maxSymbolRatio},
-	} {
-		if !(b.bound >= 0) {
-			return nil, fmt.Errorf("%w: quality bound %s is %v, want 0 or more", ErrOption, b.reason, b.bound)
-		}
+	q.minChars, q.minWords = max(q.minChars, 0), max(q.minWords, 0)
+	q.minEntropy = max(q.minEntropy, 0) // NaN stays NaN
+	q.maxRepetition, q.maxSymbolRatio = max(q.maxRepetition, 0), max(q.maxSymbolRatio, 0)
+	switch {
+	case q.maxChars < 0:
+		return nil, fmt.Errorf("%w: quality bound %s is %d, want 0 or more", ErrOption, ReasonMaxChars, q.maxChars)
+	case math.IsNaN(q.minEntropy) || math.IsNaN(q.maxRepetition) || math.IsNaN(q.maxSymbolRatio):
+		return nil, fmt.Errorf("%w: a quality bound is not a number", ErrOption)
 	}
 	return &q, nil
 }

@@ -138,10 +138,17 @@ func TestQualityPresets(t *testing.T) {
 
 func TestQualityOptions(t *testing.T) {
 	for _, o := range []QualityOption{
-		WithMinChars(-1), WithMaxChars(-1), WithMinWords(-1), WithMinEntropy(-0.5), WithMinEntropy(math.NaN()),
-		WithMaxRepetition(-0.1), WithMaxSymbolRatio(math.NaN()),
+		WithMaxChars(-1), WithMinEntropy(math.NaN()), WithMaxRepetition(math.NaN()), WithMaxSymbolRatio(math.NaN()),
 	} {
 		_, err := NewQualityFilter(o)
 		require.ErrorIs(t, err, ErrOption)
 	}
+	// A negative bound is 0: the least bounds then keep all, the greatest drop
+	// what has any of what they bound.
+	least := newQuality(t, WithMinChars(-1), WithMinWords(-1), WithMinEntropy(-0.5))
+	require.Equal(t, Verdict{}, least.Judge(Metrics{}))
+	none := newQuality(t, WithMaxRepetition(-0.1), WithMaxSymbolRatio(-0.1))
+	require.Equal(t, Verdict{}, none.Judge(Metrics{}))
+	require.Equal(t, Verdict{ReasonMaxRepetition, 0.1, 0}, none.Judge(Metrics{Repetition: 0.1}))
+	require.Equal(t, Verdict{ReasonMaxSymbolRatio, 0.1, 0}, none.Judge(Metrics{SymbolRatio: 0.1}))
 }
