@@ -112,12 +112,6 @@ func rowsGen(n int) *rapid.Generator[[]uint32] {
 	return rapid.SliceOfN(rapid.Uint32Range(0, uint32(n-1)), 0, 60)
 }
 
-func selectionGen(n int) *rapid.Generator[Selection] {
-	return rapid.Custom(func(t *rapid.T) Selection {
-		return SelectMask(rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "mask"))
-	})
-}
-
 // offsetsOf lays m out as offsets and payload with junk around and under nulls.
 func offsetsOf(t *rapid.T, m model) (offsets []uint32, payload, valid []byte) {
 	payload = []byte(rapid.SampledFrom([]string{"", "junk"}).Draw(t, "before"))
