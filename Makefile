@@ -8,7 +8,7 @@ COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
-FUZZTIME ?= 2000x
+FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines.
 RACE     := ./stringtensor/ ./pipeline/... ./cmd/... ./examples/...
 # Machines the packages are built for, besides this one; no cgo.

@@ -21,24 +21,37 @@ import (
 // released before. Payload above 2³¹−1 bytes becomes several buffers, cut
 // between rows.
 //
-// Every offset and view is checked, in O(rows) and one payload access for a
-// long view, so that no array can make a later read of the column fail. The
-// check for UTF-8 is linear in the memory, also where rows share bytes.
+// Every offset and view is checked, in O(rows), those of a dictionary included,
+// and one payload access for a long view, so that no array can make a later read
+// of the column fail. The check for UTF-8 is linear in the memory, also where rows
+// share bytes. Rows of view and dictionary arrays may do so, which makes
+// [Column.PayloadBytes] far more than the memory: of arrays that nobody vouches
+// for, look at it before the rows are copied anywhere.
+//
 // Errors name the first bad row: [ErrInvalid], [ErrInvalidUTF8] (see
 // [WithRawBinary] and [WithUTF8Check]), [ErrStringTooLong], [ErrTooManyRows],
 // [ErrUnsupportedType].
 func FromArrow(arr arrow.Array, opts ...ArrowOption) (c *Column, err error) {
-	im := arrowImport{cfg: newArrowConfig(opts)}
+	var dicts dictionaries
+	defer dicts.release()
+	return fromArrow(arr, newArrowConfig(opts), &dicts)
+}
+
+// fromArrow is FromArrow with dictionaries that outlast it.
+func fromArrow(arr arrow.Array, cfg arrowConfig, dicts *dictionaries) (c *Column, err error) {
+	im := arrowImport{cfg: cfg, dicts: dicts}
 	defer im.release()
 	defer recovered(&err)
 	return im.column(arr.Data(), arr.DataType())
 }
 
 // FromChunked is [FromArrow] of all chunks, one after the other. Memory that
-// several chunks share becomes one buffer. Errors name the chunk and the row
-// in it.
+// several chunks share becomes one buffer, and a dictionary that they share is
+// read once. Errors name the chunk and the row in it.
 func FromChunked(arr *arrow.Chunked, opts ...ArrowOption) (c *Column, err error) {
-	im := arrowImport{cfg: newArrowConfig(opts)}
+	var dicts dictionaries
+	defer dicts.release()
+	im := arrowImport{cfg: newArrowConfig(opts), dicts: &dicts}
 	defer im.release()
 	defer recovered(&err)
 	if !isStringLike(arr.DataType()) {
@@ -69,6 +82,7 @@ func FromChunked(arr *arrow.Chunked, opts ...ArrowOption) (c *Column, err error)
 type arrowImport struct {
 	cfg     arrowConfig
 	wrapped map[wrappedKey]*Buffer
+	dicts   *dictionaries
 }
 
 // wrappedKey is a range of an Arrow buffer.
@@ -299,10 +313,7 @@ func (im *arrowImport) columnOfViews(r *arrowRows, text bool) (*Column, error) {
 		r.claim(im, 1, lo, lo+r.n*ViewSize)
 	}
 	c := r.column(views, buffers)
-	if err = c.Validate(); err == nil && text {
-		err = checkViewText(c)
-	}
-	if err != nil {
+	if err = c.validate(MaxStringLen, text); err != nil {
 		c.Release()
 		return nil, err
 	}
@@ -316,11 +327,11 @@ func (im *arrowImport) columnOfDictionary(r *arrowRows, d arrow.ArrayData, t *ar
 	if data, ok := entries.(*array.Data); entries == nil || ok && data == nil {
 		return nil, fmt.Errorf("%w: dictionary array without a dictionary", ErrInvalid)
 	}
-	dict, err := im.column(entries, t.ValueType)
+	key := dictionaryKey{entries, t.ValueType.Fingerprint()}
+	dict, err := im.dicts.of(key, func() (*Column, error) { return im.column(entries, t.ValueType) })
 	if err != nil {
 		return nil, fmt.Errorf("dictionary: %w", err)
 	}
-	defer dict.Release()
 	switch t.IndexType.ID() {
 	case arrow.INT8:
 		return takeEntries[int8](r, dict)

@@ -17,7 +17,7 @@ func Concat(columns ...*Column) (*Column, error) {
 	for _, c := range columns {
 		rows += int64(len(c.views))
 		nulls += c.nulls
-		if rows > min(maxRows, math.MaxInt/ViewSize) {
+		if rows > maxRows {
 			return nil, fmt.Errorf("%w: %d and more", ErrTooManyRows, rows)
 		}
 	}

@@ -3,6 +3,7 @@ package stringtensor
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // GPUSize returns the size of the device layout: the number of offsets, one more
@@ -14,13 +15,16 @@ func (c *Column) GPUSize() (offsets int, payload int64) {
 // GPUBuffers returns the device layout: row i is payload[offsets[i]:offsets[i+1]],
 // offsets[0] is 0, and the last offset is the length of the payload. Null rows
 // are empty; [Column.Validity] tells them apart. Both are fresh copies. The error
-// is [ErrOffsetOverflow] for more than [MaxDeviceBytes] bytes: [Column.Split]
-// before.
+// is [ErrOffsetOverflow] for more than [MaxDeviceBytes] bytes, or 2³¹−1 where int
+// has 32 bits: [Column.Split] before.
 func (c *Column) GPUBuffers(opts ...DeviceOption) (offsets []uint32, payload []byte, err error) {
 	cfg := newDeviceConfig(opts)
 	n, size := c.GPUSize()
 	if err := cfg.check(size); err != nil {
 		return nil, nil, err
+	}
+	if size > math.MaxInt {
+		return nil, nil, fmt.Errorf("%w: %d bytes do not fit the memory of this machine", ErrOffsetOverflow, size)
 	}
 	offsets, payload = make([]uint32, n), make([]byte, size)
 	c.pack(offsets, payload)
@@ -118,9 +122,10 @@ func copyPiece(dst []byte, d int, src []byte, s, n int) {
 // Split cuts the column between rows into slices whose payload is at most
 // maxBytes each, as few as there can be; 0 stands for [MaxDeviceBytes], the most
 // the device layout takes. A column without rows gives one part without rows.
-// Each part is released on its own. O(N). The errors are [ErrStringTooLong] when
-// one row alone is longer than maxBytes, and [ErrOutOfRange] when maxBytes is
-// negative or above MaxDeviceBytes.
+// Each part is released on its own. O(N), and for each part a count of borrowed
+// buffers, as of [Column.Slice]. The errors are [ErrStringTooLong] when one row
+// alone is longer than maxBytes, and [ErrOutOfRange] when maxBytes is negative or
+// above MaxDeviceBytes.
 func (c *Column) Split(maxBytes int64) ([]*Column, error) {
 	if maxBytes < 0 || maxBytes > MaxDeviceBytes {
 		return nil, fmt.Errorf("%w: parts of %d bytes, from 0 to %d are possible", ErrOutOfRange, maxBytes, int64(MaxDeviceBytes))

@@ -2,6 +2,7 @@ package stringtensor
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -148,6 +149,20 @@ func TestOffsetOverflow(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, parts, 2)
 	require.Equal(t, 3, parts[0].Len())
+}
+
+// TestGPUBuffersBeyondMemory: rows that share bytes may add up to more than a Go
+// slice can hold where int has 32 bits.
+func TestGPUBuffersBeyondMemory(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		t.Skip("every payload up to the limit fits an int of 64 bits")
+	}
+	one, err := FromStrings([]string{strings.Repeat("x", 1<<20)})
+	require.NoError(t, err)
+	c, err := one.Take(make([]uint32, 1<<11))
+	require.NoError(t, err)
+	_, _, err = c.GPUBuffers()
+	require.ErrorIs(t, err, ErrOffsetOverflow)
 }
 
 func TestGPUBuffersIntoShortMemory(t *testing.T) {

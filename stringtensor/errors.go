@@ -8,7 +8,8 @@ var (
 	ErrStringTooLong = errors.New("stringtensor: string too long")
 
 	// ErrTooManyRows is returned when a column would have more than 2³²−1 rows,
-	// which row numbers could not name.
+	// which row numbers could not name, or 2²⁷−1 where int has 32 bits, which
+	// memory could not hold.
 	ErrTooManyRows = errors.New("stringtensor: too many rows")
 
 	// ErrOffsetOverflow is returned when the payload of a column does not fit

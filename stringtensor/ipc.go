@@ -114,6 +114,8 @@ func WithIPCOpenEnd(v bool) IPCOption { return func(c *ipcConfig) { c.endless = 
 
 // WithIPCAllocator sets where the memory of batches comes from, default Arrow's
 // default allocator, whose memory the garbage collector frees.
+// Of a dictionary of earlier batches, corrupt input may leave a claim that nobody
+// gives back: an allocator of other memory sees that as a leak.
 func WithIPCAllocator(mem arrowmem.Allocator) IPCOption { return func(c *ipcConfig) { c.mem = mem } }
 
 // WithIPCArrow sets options for the step between Arrow and columns; the default

@@ -13,7 +13,8 @@ import (
 //
 // Any input is safe to read: whatever is cut off, corrupt or hostile becomes an
 // error. A message takes no more memory than [WithIPCMaxMessage], besides its
-// metadata, of at most 64 MiB, and the window of the decompressor.
+// metadata, of at most 64 MiB, and the window of the decompressor, of at most
+// 512 MiB.
 type IPCReader struct {
 	cfg    ipcConfig
 	msgs   *ipcMessages
@@ -21,7 +22,9 @@ type IPCReader struct {
 	rd     *ipc.Reader
 	fields []int
 	names  []string
-	batch  int // number of the next
+	arrow  arrowConfig
+	dicts  dictionaries // of the batch before
+	batch  int          // number of the next
 	err    error
 }
 
@@ -49,7 +52,7 @@ func NewIPCFileReader(r io.ReaderAt, size int64, opts ...IPCOption) (*IPCReader,
 }
 
 func newIPCReader(cfg ipcConfig, src messageSource, file *fileSource) (*IPCReader, error) {
-	r := &IPCReader{cfg: cfg, file: file}
+	r := &IPCReader{cfg: cfg, file: file, arrow: newArrowConfig(cfg.arrow)}
 	r.msgs = &ipcMessages{src: src, meta: ipcMetadata{file: file != nil}, alloc: &ipcAllocator{mem: cfg.mem, limit: cfg.maxMessage}}
 	err := r.open()
 	if err == nil {
@@ -101,6 +104,7 @@ func (r *IPCReader) fail(err error) {
 
 // drop releases the Arrow reader and the current message.
 func (r *IPCReader) drop() {
+	r.dicts.release()
 	defer func() { _ = recover() }() // a reader that panicked may panic again
 	if r.rd != nil {
 		r.rd.Release()
@@ -165,13 +169,14 @@ func (r *IPCReader) read() (b *Batch, err error) {
 	}
 	rec := r.rd.RecordBatch()
 	b = &Batch{Names: r.names, Rows: int(rec.NumRows())}
+	r.dicts.turn()
 	for i, field := range r.fields {
 		arr := rec.Column(field)
 		if arr.DataType().ID() == arrow.NULL && rec.NumRows() > r.cfg.maxMessage/ViewSize {
 			// The rows of a null column take no bytes in the message.
 			return b, fmt.Errorf("column %q: %w: %d null rows", r.names[i], ErrMessageTooLarge, rec.NumRows())
 		}
-		c, err := FromArrow(arr, r.cfg.arrow...)
+		c, err := fromArrow(arr, r.arrow, &r.dicts)
 		if err != nil {
 			return b, fmt.Errorf("column %q: %w", r.names[i], err)
 		}

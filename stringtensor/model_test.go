@@ -193,7 +193,7 @@ func requireLinear(t *testing.T, n int, prepare func(n int) func()) {
 	}
 	one, two := prepare(n), prepare(2*n)
 	var tried []string
-	for range 6 {
+	for range 12 {
 		a, b := best(one), best(two)
 		if float64(b) < 3.2*float64(a) {
 			return

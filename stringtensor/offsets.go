@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxRows is the most rows of a column: row numbers are uint32.
-const maxRows = math.MaxUint32
+// maxRows is the most rows of a column: row numbers are uint32, and the views are
+// one Go slice.
+const maxRows = min(math.MaxUint32, math.MaxInt/ViewSize)
 
 // FromOffsets returns the column whose row i is payload[offsets[i]:offsets[i+1]],
 // without copying the payload. N rows take N+1 offsets; no offsets at all stand
@@ -207,8 +208,8 @@ func inlineFrom(payload []byte, o, n int) StringView16 {
 
 // FromViews returns the column of views into buffers, neither of which is copied
 // or may change any more. Buffers that are borrowed are retained. A null row must
-// have the zero view. It takes O(N) time with the UTF-8 check linear in the bytes
-// of the rows.
+// have the zero view. It takes O(N) time, and the check for UTF-8 time linear in
+// the memory, also where rows share bytes.
 //
 // The errors are those of [Column.Validate] and, unless [WithRawBytes] is given,
 // of [Column.ValidateUTF8]; [ErrLengthMismatch] when the validity is too short;
@@ -220,17 +221,12 @@ func FromViews(views []StringView16, buffers []*Buffer, opts ...OffsetsOption) (
 	if err != nil {
 		return nil, err
 	}
-	for i, b := range buffers {
-		if b.Len() > cfg.limit {
-			return nil, fmt.Errorf("%w: buffer %d has %d bytes, the limit is %d", ErrInvalid, i, b.Len(), cfg.limit)
-		}
-	}
 	// Checked before claims are taken, so that a failure has none to give back.
 	c := &Column{views: views, buffers: buffers, nulls: nulls}
 	if nulls > 0 {
 		c.valid = cfg.valid
 	}
-	if err := c.validate(!cfg.raw); err != nil {
+	if err := c.validate(cfg.limit, !cfg.raw); err != nil {
 		return nil, err
 	}
 	var extra []*Buffer

@@ -170,4 +170,8 @@ func TestFromViewsOfAColumn(t *testing.T) {
 
 	_, err = FromViews(nil, []*Buffer{NewBuffer(make([]byte, 16), nil)}, WithMaxBuffer(15))
 	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, "buffer 0 has 16 bytes, the limit is 15")
+	_, err = FromViews(nil, []*Buffer{NewBuffer(nil, nil), nil})
+	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, "buffer 1 is nil")
 }

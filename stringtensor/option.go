@@ -68,8 +68,8 @@ func WithRawBytes() OffsetsOption {
 }
 
 // WithRelease makes the memory borrowed: release is called once when the column
-// and all columns derived from it are released. The default is Go memory, which
-// needs none. When the call that is given this option fails, release is not
+// and all columns derived from it are released, or at once where no row is left
+// in it. The default is Go memory, which needs none. When the call that is given this option fails, release is not
 // called and the memory stays the caller's.
 func WithRelease(release func()) OffsetsOption {
 	return offsetsOption(func(c *offsetsConfig) { c.release = release })

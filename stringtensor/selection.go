@@ -49,6 +49,9 @@ func SelectMask(keep []bool) Selection {
 // significant bit first. It panics when keep has fewer than n bits.
 func SelectBits(keep []byte, n int) Selection {
 	m := bitmap{bits: keep}
+	if n > 0 && !m.holds(n) {
+		panic(fmt.Sprintf("stringtensor: %d bytes of selection for %d rows", len(keep), n))
+	}
 	return m.appendOnes(make(Selection, 0, m.ones(n)), n, 0)
 }
 
@@ -73,7 +76,7 @@ func (s Selection) Validate(n int) error {
 			return fmt.Errorf("%w: entry %d of the selection is %d, after %d", ErrInvalid, k, s[k], s[k-1])
 		}
 	}
-	if k := len(s) - 1; k >= 0 && uint64(s[k]) >= uint64(n) {
+	if k := len(s) - 1; k >= 0 && int64(s[k]) >= int64(n) {
 		return fmt.Errorf("%w: entry %d of the selection is %d, the column has %d", ErrOutOfRange, k, s[k], n)
 	}
 	return nil
@@ -146,7 +149,7 @@ func (s Selection) OrInto(dst, t Selection) Selection {
 	return append(dst, t[j:]...)
 }
 
-// Not returns the rows below n that are not in s. Null rows are rows: to leave
+// Not returns the rows below n that are not in s, none when n is below 1. Null rows are rows: to leave
 // them out, And the result with [Column.WhereValid]. O(n + len(s)).
 func (s Selection) Not(n int) Selection { return s.NotInto(nil, n) }
 
@@ -155,7 +158,7 @@ func (s Selection) NotInto(dst Selection, n int) Selection {
 	dst = dst[:0]
 	next := 0 // the first row not decided yet
 	for _, r := range s {
-		if uint64(r) >= uint64(n) {
+		if int64(r) >= int64(n) {
 			break
 		}
 		for ; next < int(r); next++ {

@@ -61,3 +61,16 @@ func TestSelectionValidate(t *testing.T) {
 		require.ErrorIs(t, s.Validate(10), ErrInvalid)
 	}
 }
+
+func TestSelectBitsNeedsThemAll(t *testing.T) {
+	require.Empty(t, SelectBits(nil, 0))
+	require.Equal(t, Selection{0, 7}, SelectBits([]byte{0x81}, 8))
+	for _, n := range []int{9, 64, 65, 1000} {
+		require.Panics(t, func() { SelectBits([]byte{0x81}, n) }, n)
+	}
+}
+
+func TestNoRowIsBelowANegativeNumber(t *testing.T) {
+	require.Empty(t, Selection{5}.Not(-1))
+	require.ErrorIs(t, Selection{5}.Validate(-1), ErrOutOfRange)
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"unicode/utf8"
 )
 
 // Validate checks the layout of every row in O(N) time, reading at most four
@@ -15,17 +14,21 @@ import (
 //
 // Columns made by this package are valid; Validate is for memory that others may
 // have written to.
-func (c *Column) Validate() error { return c.validate(false) }
+func (c *Column) Validate() error { return c.validate(MaxStringLen, false) }
 
-// ValidateUTF8 is [Column.Validate] and checks that every row is UTF-8, in time
-// linear in the bytes of the rows. The error is [ErrInvalid] or
-// [ErrInvalidUTF8] and names the first bad row.
-func (c *Column) ValidateUTF8() error { return c.validate(true) }
+// ValidateUTF8 is [Column.Validate] and then checks that every row is UTF-8, in
+// time linear in the memory, also where rows share bytes. The error is
+// [ErrInvalid] or [ErrInvalidUTF8] and names the first bad row.
+func (c *Column) ValidateUTF8() error { return c.validate(MaxStringLen, true) }
 
-func (c *Column) validate(text bool) error {
+// validate checks buffers of at most limit bytes, the rows, and their text.
+func (c *Column) validate(limit int, text bool) error {
 	for i, b := range c.buffers {
-		if b == nil || int64(b.Len()) > MaxStringLen {
-			return fmt.Errorf("%w: buffer %d is absent or longer than %d bytes", ErrInvalid, i, MaxStringLen)
+		switch {
+		case b == nil:
+			return fmt.Errorf("%w: buffer %d is nil", ErrInvalid, i)
+		case b.Len() > limit:
+			return fmt.Errorf("%w: buffer %d has %d bytes, the limit is %d", ErrInvalid, i, b.Len(), limit)
 		}
 	}
 	if c.nulls != 0 {
@@ -47,11 +50,9 @@ func (c *Column) validate(text bool) error {
 		if err := v.check(c.buffers); err != nil {
 			return fmt.Errorf("%w: row %d: %w", ErrInvalid, i, err)
 		}
-		if text {
-			if b := c.Bytes(i); !utf8.Valid(b) {
-				return rowUTF8(i, b)
-			}
-		}
+	}
+	if text {
+		return checkViewText(c)
 	}
 	return nil
 }

@@ -1,10 +1,3 @@
-// Command text times what Rosaline does with text, for the comparison with
-// other systems in this folder, and prints one JSON line a job.
-//
-//	text -data DIR [-rosaline FILE] [-jobs REGEXP] [-checks DIR]
-//
-// Lines and checks follow the protocol that measure.py describes. `make bench`
-// runs it; see README.md one folder up.
 package main
 
 import (

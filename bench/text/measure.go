@@ -49,8 +49,8 @@ type limits struct {
 }
 
 // measure repeats w until minTime has passed or maxReps were done and prints
-// its line. Collections of garbage fall where they fall: the
-// memory a job leaves behind is part of its cost.
+// its line. Collections of garbage fall where they fall: the memory a job leaves
+// behind is part of its cost.
 func (l limits) measure(out line, w work, enc *json.Encoder) error {
 	fail := func(err error) error { return fmt.Errorf("%s: %w", out.key(), err) }
 	// The first run pages in what later ones reuse. It counts only if it fills

@@ -82,6 +82,7 @@ func TestEveryFlagIsDefined(t *testing.T) {
 		"batch": "64", "shuffle": "0", "seed": "0", "epochs": "1", "workers": "auto", "prefetch": "auto", "unordered": "false",
 		"shard": "off", "shard-mode": "uneven", "tokenizer": "none", "state": "", "commit-every": "1",
 		"device": "auto", "check": "sampled", "on-error": "fail", "report": "", "format": "auto", "progress": "auto", "max-line": "16MiB",
+		"max-window": "128MiB",
 	} {
 		f := flags.Lookup(name)
 		require.NotNil(t, f, name)

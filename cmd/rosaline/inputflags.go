@@ -15,7 +15,7 @@ import (
 type inputFlags struct {
 	textKey, idKey           string
 	format                   formatValue
-	maxLine                  sizeValue
+	maxLine, maxWindow       sizeValue
 	invalidUTF8, surrogates  policyValue
 	onError                  choiceValue
 	batch, workers, prefetch countValue
@@ -28,6 +28,8 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl or text")
 	f.maxLine = sizeValue{n: 16 << 20, low: 1, high: 1 << 30}
 	flags.Var(&f.maxLine, "max-line", "longest line that is read; a longer one is a bad record")
+	f.maxWindow = sizeValue{n: 128 << 20, low: 1 << 10, high: 1 << 30}
+	flags.Var(&f.maxWindow, "max-window", "most memory that a zstd input may ask for to be read")
 	f.onError = choice("fail", "fail", "skip")
 	flags.Var(&f.onError, "on-error", "what a bad record does: fail ends the run, skip drops and counts it")
 	f.invalidUTF8.choiceValue = choice("reject", "reject", "replace")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -30,18 +31,23 @@ func (f *inputFlags) open(ctx context.Context, stdin io.Reader, files []source.I
 	}
 	for _, file := range files {
 		if file.Path == source.Stdin {
-			stdin = interruptible(ctx, stdin)
+			stdin = newInterruptible(ctx, stdin)
 		}
 	}
-	reader := source.NewReader(files, source.WithStdin(stdin),
-		source.WithMaxLine(int(f.maxLine.n)), source.WithChunkLines(f.batch.n))
+	open := func(path string) (io.ReadCloser, error) { return openInterruptible(ctx, path) }
+	reader := source.NewReader(files, source.WithStdin(stdin), source.WithOpen(open),
+		source.WithMaxLine(int(f.maxLine.n)), source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n))
 	return &intake{reader, decoder, f.skip()}, nil
 }
 
-// next reads the next chunk. Standard input knows about the end of the context;
-// the reader is not told, so that it still hands out the lines it has.
+// next reads the next chunk. The inputs know about the end of the context; the
+// reader is not told, so that it still hands out the lines it has.
 func (in *intake) next(ctx context.Context) (*source.Chunk, error) {
-	return in.reader.Next(context.WithoutCancel(ctx))
+	c, err := in.reader.Next(context.WithoutCancel(ctx))
+	if errors.Is(err, source.ErrWindow) {
+		err = fmt.Errorf("%w; the flag is --max-window", err)
+	}
+	return c, err
 }
 
 // records are what a chunk holds.

@@ -142,6 +142,73 @@ func TestInterruptFinishesWhatWasRead(t *testing.T) {
 	require.Contains(t, r.stderr.String(), rejects+".partial")
 }
 
+// TestInterruptPipe stops commands that wait for the other end of a named pipe.
+func TestInterruptPipe(t *testing.T) {
+	pipeIn := func(t *testing.T) string {
+		pipe := filepath.Join(t.TempDir(), "in.jsonl")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		return pipe
+	}
+	t.Run("open to read", func(t *testing.T) {
+		t.Parallel()
+		r := start(t, "run", pipeIn(t))
+		r.stderr.await(t, "stages run on")
+		require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+		_, state := r.wait(t)
+		require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+	})
+	t.Run("read", func(t *testing.T) {
+		t.Parallel()
+		pipe := pipeIn(t)
+		r := start(t, "run", pipe, "--batch", "8")
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+		require.NoError(t, err)
+		defer w.Close() // until then there is no end
+		_, err = w.WriteString(proseRecords(12) + `{"id":"unfinished","te`)
+		require.NoError(t, err)
+		r.expect(t, proseRecords(8))
+		require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+		rest, state := r.wait(t)
+		require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+		require.Equal(t, proseRecords(12), proseRecords(8)+rest)
+	})
+	t.Run("open to write", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		pipe := filepath.Join(dir, "pipe")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		r := start(t, "run", "-", "-o", filepath.Join(dir, "out"), "--rejects", pipe)
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(dir, "out.partial"))
+			return err == nil
+		}, 30*time.Second, time.Millisecond)
+		require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+		_, state := r.wait(t)
+		require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+		require.NoFileExists(t, filepath.Join(dir, "out.partial"))
+	})
+}
+
+// TestInterruptEndlessLine stops a command in the middle of a line.
+func TestInterruptEndlessLine(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("no /dev/zero here")
+	}
+	sparse := filepath.Join(t.TempDir(), "sparse.txt")
+	require.NoError(t, os.WriteFile(sparse, nil, 0o644))
+	require.NoError(t, os.Truncate(sparse, 1<<40))
+	for _, in := range []string{"/dev/zero", sparse} {
+		t.Run(filepath.Base(in), func(t *testing.T) {
+			t.Parallel()
+			r := start(t, "run", "--format", "text", "--max-line", "1KiB", in)
+			r.stderr.await(t, "stages run on")
+			require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+			_, state := r.wait(t)
+			require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+		})
+	}
+}
+
 func TestInterruptQuality(t *testing.T) {
 	t.Parallel()
 	r := start(t, "quality", "-", "--batch", "1")

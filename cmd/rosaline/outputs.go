@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ type outputs struct {
 
 // openOutputs opens all of them before the run, so that it does not fail at its
 // end for want of a folder.
-func openOutputs(f *runFlags, stdout io.Writer) (*outputs, error) {
+func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, error) {
 	var o outputs
 	for _, file := range []struct {
 		flag, path string
@@ -28,7 +29,7 @@ func openOutputs(f *runFlags, stdout io.Writer) (*outputs, error) {
 		if file.path == "" {
 			continue
 		}
-		opened, err := output.Create(file.path, stdout)
+		opened, err := within(ctx, func() (*output.File, error) { return output.Create(file.path, stdout) })
 		if err != nil {
 			err = fmt.Errorf("%s: %w", file.flag, err)
 			for _, other := range []*output.File{o.out, o.rejects} {

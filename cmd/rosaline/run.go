@@ -64,7 +64,7 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	if err != nil {
 		return err
 	}
-	outputs, err := openOutputs(f, c.out)
+	outputs, err := openOutputs(ctx, f, c.out)
 	if err != nil {
 		return err
 	}

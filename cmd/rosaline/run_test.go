@@ -240,6 +240,18 @@ func TestRunCompressed(t *testing.T) {
 	require.Equal(t, record("zst", prose(3)), inProcess(t, zst.String(), "run", "-").out)
 }
 
+// TestRunZstdWindow: memory for a frame is bounded by a flag, and the error says
+// which.
+func TestRunZstdWindow(t *testing.T) {
+	// A frame of no bytes that asks for a window of 2²⁸ (RFC 8878, section 3.1.1).
+	in := write(t, t.TempDir(), "in.jsonl.zst", "\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00")
+	r := inProcess(t, "", "run", in)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "the flag is --max-window")
+	r = inProcess(t, "", "run", in, "--max-window", "256MiB")
+	require.Equal(t, exitDone, r.code, r.err)
+}
+
 func TestSameFileTwice(t *testing.T) {
 	in := write(t, t.TempDir(), "in.jsonl", proseRecords(2))
 	r := inProcess(t, "", "run", in, in, "--dedup", "off")

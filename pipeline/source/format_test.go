@@ -57,3 +57,9 @@ func TestSplitName(t *testing.T) {
 		}
 	}
 }
+
+func TestCompressionNames(t *testing.T) {
+	for c, want := range []string{"auto", "none", "gzip", "zstd", "compression(4)"} {
+		require.Equal(t, want, Compression(c).String())
+	}
+}

@@ -46,7 +46,7 @@ type Reader struct {
 // openInput is the state of the input being read.
 type openInput struct {
 	Input
-	file    *os.File // nil for standard input
+	file    io.Closer // nil for standard input
 	stream  members
 	inside  bool   // stream is inside a member
 	rest    []byte // decompressed, not yet in a chunk
@@ -167,7 +167,7 @@ func (r *Reader) begin(in Input) error {
 	}
 	var from io.Reader = r.cfg.stdin
 	if in.Path != Stdin {
-		f, err := os.Open(in.Path)
+		f, err := r.cfg.open(in.Path)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
 		}

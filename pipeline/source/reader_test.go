@@ -311,6 +311,38 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, nil }
 
+// opened is an input that tells when it is closed.
+type opened struct {
+	io.Reader
+	log  *[]string
+	path string
+}
+
+func (o *opened) Close() error {
+	*o.log = append(*o.log, "close "+o.path)
+	return nil
+}
+
+// TestOpen gives the reader inputs that are not in the file system.
+func TestOpen(t *testing.T) {
+	failed := errors.New("failed")
+	var log []string
+	open := func(path string) (io.ReadCloser, error) {
+		log = append(log, "open "+path)
+		if path == "b.txt" {
+			return nil, failed
+		}
+		return &opened{strings.NewReader("of " + path), &log, path}, nil
+	}
+	r := NewReader([]Input{{Path: "a.txt"}, {Path: "b.txt"}, {Path: "c.txt"}}, WithOpen(open))
+	g := gather(t, r)
+	require.Equal(t, []string{"of a.txt", "of c.txt"}, g.texts())
+	require.Len(t, g.errs, 1)
+	require.ErrorIs(t, g.errs[0], failed)
+	require.Equal(t, []string{"open a.txt", "close a.txt", "open b.txt", "open c.txt", "close c.txt"}, log)
+	require.NoError(t, r.Close())
+}
+
 func TestCloseEndsTheStream(t *testing.T) {
 	r := stdin(strings.NewReader("a\nb\n"), WithChunkLines(1))
 	_, err := r.Next(context.Background())
@@ -324,7 +356,7 @@ func TestCloseEndsTheStream(t *testing.T) {
 func TestReaderOptions(t *testing.T) {
 	for _, o := range []ReaderOption{
 		WithMaxLine(0), WithMaxLine(1<<30 + 1), WithChunkBytes(0), WithChunkBytes(1<<30 + 1),
-		WithChunkLines(0), WithChunkLines(1<<24 + 1), WithMaxWindow(1023), WithMaxWindow(1<<30 + 1), WithStdin(nil),
+		WithChunkLines(0), WithChunkLines(1<<24 + 1), WithMaxWindow(1023), WithMaxWindow(1<<30 + 1), WithStdin(nil), WithOpen(nil),
 	} {
 		r := NewReader(nil, o)
 		_, err := r.Next(context.Background())

@@ -11,6 +11,7 @@ type ReaderOption func(*readerConfig)
 
 type readerConfig struct {
 	stdin      io.Reader
+	open       func(path string) (io.ReadCloser, error)
 	maxLine    int
 	chunkBytes int
 	chunkLines int
@@ -20,6 +21,7 @@ type readerConfig struct {
 func defaultReaderConfig() readerConfig {
 	return readerConfig{
 		stdin:      os.Stdin,
+		open:       openFile,
 		maxLine:    16 << 20,
 		chunkBytes: 256 << 10,
 		chunkLines: 1 << 14,
@@ -30,6 +32,21 @@ func defaultReaderConfig() readerConfig {
 // WithStdin sets what "-" reads from; default os.Stdin.
 func WithStdin(in io.Reader) ReaderOption {
 	return func(c *readerConfig) { c.stdin = in }
+}
+
+// WithOpen sets what opens an input that is not "-"; default os.Open. A caller
+// that must not wait for ever for a named pipe or a terminal opens it in its own
+// way. The reader closes what it was given.
+func WithOpen(open func(path string) (io.ReadCloser, error)) ReaderOption {
+	return func(c *readerConfig) { c.open = open }
+}
+
+func openFile(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err // not f: an interface that holds a nil pointer is not nil
+	}
+	return f, nil
 }
 
 // WithMaxLine sets the length in bytes, without its end, up to which a line is
@@ -61,6 +78,9 @@ func WithMaxWindow(n int) ReaderOption {
 func (c readerConfig) validate() error {
 	if c.stdin == nil {
 		return fmt.Errorf("%w: WithStdin(nil)", ErrOption)
+	}
+	if c.open == nil {
+		return fmt.Errorf("%w: WithOpen(nil)", ErrOption)
 	}
 	for _, o := range []struct {
 		name      string

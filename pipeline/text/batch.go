@@ -7,7 +7,7 @@ import (
 )
 
 // ErrPhase is returned when the phases of a batch are not called in the order
-// Scan, Resolve, Emit.
+// Scan, Resolve, Emit, or not all on the pipeline that scanned it.
 var ErrPhase = errors.New("text: phase out of order")
 
 // phase is how far a batch has come.
@@ -25,6 +25,7 @@ const (
 // value is ready.
 type Batch struct {
 	phase    phase
+	pipeline *FusedPipeline // that scanned it
 	column   *stringtensor.Column
 	records  []record
 	spans    []Span // of all records, one after the other
@@ -51,23 +52,33 @@ type record struct {
 	masking bool // its spans are to be replaced by Emit
 }
 
-// begin readies the batch for a column.
-func (b *Batch) begin(col *stringtensor.Column) {
+// begin readies the batch for a column in f.
+func (b *Batch) begin(f *FusedPipeline, col *stringtensor.Column) {
 	b.forget()
 	if n := col.Len(); cap(b.records) < n {
 		b.records = make([]record, n, n+n/2)
 	} else {
 		b.records = b.records[:n]
 	}
-	b.column = col
+	b.pipeline, b.column = f, col
 }
 
+// keepRecords is the number of records, and of spans, whose scratch is kept: some
+// 20 MiB at most.
+const keepRecords = 1 << 17
+
 // forget drops all references to the caller's memory, and scratch that only
-// unusually long texts need.
+// unusually long texts or batches need.
 func (b *Batch) forget() {
-	b.phase, b.column = phaseIdle, nil
+	b.phase, b.pipeline, b.column, b.position = phaseIdle, nil, nil, 0
 	clear(b.records)
 	b.records, b.spans = b.records[:0], b.spans[:0]
+	if cap(b.records) > keepRecords {
+		b.records = nil
+	}
+	if cap(b.spans) > keepRecords {
+		b.spans = nil
+	}
 	b.arena.reset()
 	b.measurer.release()
 }

@@ -30,7 +30,7 @@ func WithTrim(on bool) CleanOption { return func(c *TextCleaner) { c.trim = on }
 func WithNewlines(on bool) CleanOption { return func(c *TextCleaner) { c.newlines = on } }
 
 // WithMinBytes drops texts of fewer than n bytes. Default 0, range n ≥ 0; 1
-// drops the empty text.
+// drops the empty text, and one above [WithMaxBytes] drops every text.
 func WithMinBytes(n int) CleanOption { return func(c *TextCleaner) { c.minBytes = n } }
 
 // WithMaxBytes drops texts of more than n bytes, or cuts them, see

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/rosaline-go/rosaline/stringtensor"
@@ -61,11 +62,16 @@ type dedupConfig struct {
 // DedupOption changes how a [StreamDeduplicator] works.
 type DedupOption func(*dedupConfig)
 
-// WithCapacity makes room for n entries from the start. Default 0, range n ≥ 0.
+// maxEntries is how many entries a position can number, and no more than the
+// address space of the machine has room for.
+const maxEntries = min(positionMask, math.MaxInt/64)
+
+// WithCapacity makes room for n entries from the start. Default 0; range from 0
+// to 2⁴⁰−1, or to 2²⁵−1 where int has 32 bits.
 func WithCapacity(n int) DedupOption { return func(c *dedupConfig) { c.capacity = n } }
 
 // WithByteCheck sets whether a text whose hash is known is also compared byte by
-// byte, for which every text is kept in memory, 24 bytes and its length each.
+// byte, for which every text is kept in memory, 32 bytes and its length each.
 // Texts of hashes from [WithHashes] are not known, so there the hash decides.
 // Default false.
 func WithByteCheck(on bool) DedupOption { return func(c *dedupConfig) { c.byteCheck = on } }
@@ -89,8 +95,8 @@ func NewStreamDeduplicator(opts ...DedupOption) (*StreamDeduplicator, error) {
 		o(&c)
 	}
 	switch {
-	case c.capacity < 0:
-		return nil, fmt.Errorf("%w: room for %d entries, want 0 or more", ErrOption, c.capacity)
+	case c.capacity < 0 || c.capacity > maxEntries:
+		return nil, fmt.Errorf("%w: room for %d entries, want from 0 to %d", ErrOption, c.capacity, int64(maxEntries))
 	case c.nulls > NullsEqual:
 		return nil, fmt.Errorf("%w: unknown null policy %d", ErrOption, c.nulls)
 	}

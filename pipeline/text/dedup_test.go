@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -257,6 +258,40 @@ func TestDedupByteCheck(t *testing.T) {
 	require.Empty(t, d.Filter(col))
 }
 
+// collision returns the i-th of 2³² texts with one XXH3-128: where four bytes of a
+// text equal the secret of XXH3, the four after them are not multiplied but only
+// added, and here what they add in one place they take away in another.
+func collision(i uint32) []byte {
+	s := make([]byte, 512)
+	copy(s[0:], "\xb8\xfe\x6c\x39")
+	copy(s[64:], "\x7c\x01\x81\x2c")
+	binary.LittleEndian.PutUint32(s[4:], i)
+	binary.LittleEndian.PutUint32(s[68:], -i)
+	return s
+}
+
+// TestDedupCollisions adds different texts of one hash, and counts how far each
+// lies from where its search begins.
+func TestDedupCollisions(t *testing.T) {
+	const n = 5000
+	d := newDedup(t, WithByteCheck(true), WithHashes(slices.Values([]Hash128{{1, 2}})))
+	for i := range uint32(n) {
+		require.Equal(t, HashOf(collision(0)), HashOf(collision(i)))
+		require.True(t, d.IsUnique(collision(i)))
+		require.False(t, d.IsUnique(collision(i)))
+	}
+	moved := 0
+	for i, x := range d.set.slots {
+		if x != 0 {
+			moved += (i - d.set.startAt(int(x&positionMask)-1)) & (len(d.set.slots) - 1)
+		}
+	}
+	require.Less(t, moved, 20*n)
+	require.Equal(t, n, d.Rollback())
+	require.True(t, d.IsUnique(collision(1)))
+	require.False(t, newDedup(t, WithHashes(slices.Values([]Hash128{HashOf(collision(0))}))).IsUnique(collision(1)))
+}
+
 // TestDedupKeepsItsTexts changes the caller's memory after the call.
 func TestDedupKeepsItsTexts(t *testing.T) {
 	d := newDedup(t, WithByteCheck(true))
@@ -284,9 +319,11 @@ func TestDedupRestart(t *testing.T) {
 }
 
 func TestDedupErrors(t *testing.T) {
-	_, err := NewStreamDeduplicator(WithCapacity(-1))
-	require.ErrorIs(t, err, ErrOption)
-	_, err = NewStreamDeduplicator(WithNulls(7))
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, maxEntries + 1} {
+		_, err := NewStreamDeduplicator(WithCapacity(n))
+		require.ErrorIs(t, err, ErrOption, n)
+	}
+	_, err := NewStreamDeduplicator(WithNulls(7))
 	require.ErrorIs(t, err, ErrOption)
 
 	d := newDedup(t)
@@ -342,8 +379,9 @@ func TestDedupMemory(t *testing.T) {
 func TestDedupFlood(t *testing.T) {
 	const n = 20_000
 	for name, hash := range map[string]func(i uint64) Hash128{
-		"low":  func(i uint64) Hash128 { return Hash128{0, i << 40} },
-		"high": func(i uint64) Hash128 { return Hash128{0, i} },
+		"low":        func(i uint64) Hash128 { return Hash128{0, i << 40} },
+		"high":       func(i uint64) Hash128 { return Hash128{0, i} },
+		"other half": func(i uint64) Hash128 { return Hash128{i, 7} },
 	} {
 		best := math.MaxInt
 		for range 5 { // an unlucky multiplier is possible, five are not
@@ -355,7 +393,7 @@ func TestDedupFlood(t *testing.T) {
 			for i, x := range d.set.slots {
 				if x != 0 {
 					h := d.set.at(int(x&positionMask) - 1)
-					moved += (i - int(h.Lo*d.set.mult>>d.set.shift)) & (len(d.set.slots) - 1)
+					moved += (i - d.set.start(*h)) & (len(d.set.slots) - 1)
 				}
 			}
 			best = min(best, moved)

@@ -133,7 +133,8 @@ type Result struct {
 	Totals
 
 	// Position is where the deduplicator stood after this batch, to be given
-	// to [StreamDeduplicator.CommitTo] once the batch is delivered.
+	// to [StreamDeduplicator.CommitTo] once the batch is delivered; 0 where
+	// deduplication is not a stage.
 	Position int
 }
 
@@ -162,7 +163,7 @@ func (f *FusedPipeline) Process(col *stringtensor.Column) (*Result, error) {
 // Any number of batches may be scanned at once. The column must stay as it is
 // until Emit.
 func (f *FusedPipeline) Scan(b *Batch, col *stringtensor.Column) {
-	b.begin(col)
+	b.begin(f, col)
 	for i := range b.records {
 		r := &b.records[i]
 		if col.IsNull(i) {
@@ -230,8 +231,8 @@ func (f *FusedPipeline) scan(b *Batch, r *record, s []byte) {
 // their order, one at a time; the work is a look-up for each row. Without
 // deduplication it does nothing. The error is [ErrPhase].
 func (f *FusedPipeline) Resolve(b *Batch) error {
-	if b.phase != phaseScanned {
-		return fmt.Errorf("%w: Resolve needs a batch that was scanned and not yet resolved", ErrPhase)
+	if b.phase != phaseScanned || b.pipeline != f {
+		return fmt.Errorf("%w: Resolve needs a batch that this pipeline scanned and that is not yet resolved", ErrPhase)
 	}
 	b.phase = phaseResolved
 	if !f.has(StageDedup) {
@@ -264,8 +265,8 @@ func (f *FusedPipeline) Resolve(b *Batch) error {
 // errors are [ErrPhase], and [stringtensor.ErrStringTooLong] where a replacement
 // makes a text longer than a column can hold.
 func (f *FusedPipeline) Emit(b *Batch) (*Result, error) {
-	if b.phase != phaseResolved {
-		return nil, fmt.Errorf("%w: Emit needs a batch that was resolved", ErrPhase)
+	if b.phase != phaseResolved || b.pipeline != f {
+		return nil, fmt.Errorf("%w: Emit needs a batch that this pipeline resolved", ErrPhase)
 	}
 	defer b.forget()
 	res := &Result{Position: b.position}

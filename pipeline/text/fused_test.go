@@ -271,6 +271,50 @@ func TestFusedAllocations(t *testing.T) {
 	require.LessOrEqual(t, many, few+2)
 }
 
+// TestFusedBatchBelongsToOnePipeline: the phases of two pipelines must not mix,
+// and nothing of one is left when the batch is used for another.
+func TestFusedBatchBelongsToOnePipeline(t *testing.T) {
+	mask, dedup := newFused(t, WithStages(StagePII)), newFused(t, WithStages(StageDedup))
+	col := column(t, "write to bob@example.com", "and again")
+	b := NewBatch()
+	dedup.Scan(b, col)
+	require.ErrorIs(t, mask.Resolve(b), ErrPhase)
+	require.NoError(t, dedup.Resolve(b))
+	_, err := mask.Emit(b)
+	require.ErrorIs(t, err, ErrPhase)
+	r, err := dedup.Emit(b)
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Position)
+
+	mask.Scan(b, col)
+	require.ErrorIs(t, dedup.Resolve(b), ErrPhase)
+	require.NoError(t, mask.Resolve(b))
+	r, err = mask.Emit(b)
+	require.NoError(t, err)
+	require.Zero(t, r.Position)
+	require.Equal(t, []string{"write to [EMAIL]", "and again"}, r.Column.Strings())
+}
+
+// TestBatchGivesUpUnusualMemory: one batch of very many rows or spans must not
+// be paid for as long as the scratch lives.
+func TestBatchGivesUpUnusualMemory(t *testing.T) {
+	f := newFused(t, WithStages(StagePII))
+	run := func(b *Batch, col *stringtensor.Column) {
+		f.Scan(b, col)
+		require.NoError(t, f.Resolve(b))
+		_, err := f.Emit(b)
+		require.NoError(t, err)
+	}
+	b := NewBatch()
+	run(b, column(t, "10.0.0.1", "10.0.0.2"))
+	require.NotZero(t, cap(b.records))
+	require.NotZero(t, cap(b.spans))
+	run(b, column(t, make([]string, keepRecords+1)...))
+	require.Zero(t, cap(b.records))
+	run(b, column(t, strings.Repeat("10.0.0.1 ", keepRecords+1)))
+	require.Zero(t, cap(b.spans))
+}
+
 func TestFusedIsLinear(t *testing.T) {
 	f := newFused(t, WithStages(StageClean, StageQuality, StagePII, StageDedup), WithQuality(newQuality(t, WithMinEntropy(0.001), WithMaxRepetition(0.999))))
 	requireLinear(t, 64<<10, func(s []byte) {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math/bits"
 	"math/rand/v2"
 
@@ -27,18 +28,32 @@ func HashOf(s []byte) Hash128 {
 //
 // A hash costs 16 bytes in its chunk and 10 to 20 in the table. The tag, the
 // high bits of the hash, spares the look into the chunk where another hash is in
-// the way. The place in the table comes from a multiplier drawn at random, so
-// that nobody can choose texts that crowd together.
+// the way. The place in the table comes from multipliers drawn at random, one for
+// each half since a half alone is easily made equal, so that nobody can choose
+// hashes that crowd together.
+//
+// Whoever knows the fixed seed of XXH3 can also write any number of texts with one
+// hash. Where texts are kept these are different entries, so the place of an
+// entry whose text is known comes from a hash of the text under a random seed.
 type hashSet struct {
 	slots  []uint64
 	shift  uint
-	mult   uint64 // odd
+	mult   [2]uint64 // odd; for Lo and Hi
+	seed   maphash.Seed
 	chunks []*[chunkLen]Hash128
-	texts  []*[chunkLen][]byte // with byte check: nil for a hash whose text is unknown
+	texts  []*[chunkLen]knownText // with byte check
 	n      int
+	bare   int // entries whose text is unknown although texts are kept
 
 	null      int // position of null + 1; null is in the order, not in the table
 	textBytes int64
+}
+
+// knownText is a text that is kept, and its keyed hash. The text is nil for a hash
+// whose text is unknown.
+type knownText struct {
+	text []byte
+	key  uint64
 }
 
 // nullHash stands for null in the order of the hashes. Null has no place in the
@@ -54,9 +69,9 @@ const (
 
 // newHashSet returns a set with room for n hashes.
 func newHashSet(n int, byteCheck bool) hashSet {
-	t := hashSet{mult: rand.Uint64() | 1}
+	t := hashSet{mult: [2]uint64{rand.Uint64() | 1, rand.Uint64() | 1}, seed: maphash.MakeSeed()}
 	if byteCheck {
-		t.texts = []*[chunkLen][]byte{}
+		t.texts = []*[chunkLen]knownText{}
 	}
 	size := minSlots
 	for size/5*4 < n {
@@ -75,16 +90,49 @@ func (t *hashSet) resize(size int) {
 // at returns the hash at a position.
 func (t *hashSet) at(position int) *Hash128 { return &t.chunks[position/chunkLen][position%chunkLen] }
 
-// text returns the text at a position; the set must keep texts.
-func (t *hashSet) text(position int) *[]byte { return &t.texts[position/chunkLen][position%chunkLen] }
+// known returns the text at a position; the set must keep texts.
+func (t *hashSet) known(position int) *knownText {
+	return &t.texts[position/chunkLen][position%chunkLen]
+}
+
+// start returns the slot where the search for a hash begins.
+func (t *hashSet) start(h Hash128) int {
+	return int((h.Lo*t.mult[0]+h.Hi*t.mult[1])>>t.shift) & (len(t.slots) - 1)
+}
+
+// startOfKey returns the slot where the search for a text begins.
+func (t *hashSet) startOfKey(key uint64) int { return int(key>>t.shift) & (len(t.slots) - 1) }
+
+// startAt returns the slot where the search for the entry at a position begins.
+func (t *hashSet) startAt(position int) int {
+	if t.texts != nil {
+		if k := t.known(position); k.text != nil {
+			return t.startOfKey(k.key)
+		}
+	}
+	return t.start(*t.at(position))
+}
 
 func (t *hashSet) tag(h Hash128) uint64 { return h.Hi &^ positionMask }
 
 // find returns the slot of h, or the free one where it belongs. If texts are
 // kept and s is not nil, a hash whose text is known and is not s does not count.
 func (t *hashSet) find(h Hash128, s []byte) (slot int, found bool) {
-	mask := len(t.slots) - 1
-	for i := int(h.Lo*t.mult>>t.shift) & mask; ; i = (i + 1) & mask {
+	if t.texts == nil || s == nil {
+		return t.probe(t.start(h), h, nil)
+	}
+	if t.bare > 0 {
+		if slot, found = t.probe(t.start(h), h, nil); found {
+			return slot, true
+		}
+	}
+	return t.probe(t.startOfKey(maphash.Bytes(t.seed, s)), h, s)
+}
+
+// probe searches from slot i on. If texts are kept it looks for the text s, or,
+// where s is nil, for a hash whose text is unknown.
+func (t *hashSet) probe(i int, h Hash128, s []byte) (slot int, found bool) {
+	for mask := len(t.slots) - 1; ; i = (i + 1) & mask {
 		x := t.slots[i]
 		if x == 0 {
 			return i, false
@@ -96,8 +144,8 @@ func (t *hashSet) find(h Hash128, s []byte) (slot int, found bool) {
 		if *t.at(p) != h {
 			continue
 		}
-		if t.texts != nil && s != nil {
-			if known := *t.text(p); known != nil && !bytes.Equal(known, s) {
+		if t.texts != nil {
+			if k := t.known(p); (k.text == nil) != (s == nil) || !bytes.Equal(k.text, s) {
 				continue
 			}
 		}
@@ -131,26 +179,30 @@ func (t *hashSet) push(h Hash128, s []byte) {
 	if t.n == len(t.chunks)*chunkLen {
 		t.chunks = append(t.chunks, new([chunkLen]Hash128))
 		if t.texts != nil {
-			t.texts = append(t.texts, new([chunkLen][]byte))
+			t.texts = append(t.texts, new([chunkLen]knownText))
 		}
 	}
 	*t.at(t.n) = h
-	if t.texts != nil && s != nil {
-		*t.text(t.n) = append(make([]byte, 0, len(s)), s...) // not nil, even if empty
+	switch {
+	case t.texts == nil:
+	case s == nil:
+		t.bare++
+	default:
+		text := append(make([]byte, 0, len(s)), s...) // not nil, even if empty
+		*t.known(t.n) = knownText{text, maphash.Bytes(t.seed, s)}
 		t.textBytes += int64(len(s))
 	}
 	t.n++
 }
 
-// place gives the hash at a position the first free slot.
+// place gives the entry at a position the first free slot.
 func (t *hashSet) place(position int) {
-	h := t.at(position)
 	mask := len(t.slots) - 1
-	i := int(h.Lo*t.mult>>t.shift) & mask
+	i := t.startAt(position)
 	for t.slots[i] != 0 {
 		i = (i + 1) & mask
 	}
-	t.slots[i] = t.tag(*h) | uint64(position+1)
+	t.slots[i] = t.tag(*t.at(position)) | uint64(position+1)
 }
 
 // pop takes the last hash away. The table is always what adding the hashes in
@@ -158,26 +210,29 @@ func (t *hashSet) place(position int) {
 // that is still there was pushed on by it.
 func (t *hashSet) pop() {
 	t.n--
-	if t.n+1 == t.null {
+	if t.n+1 != t.null {
+		mask := len(t.slots) - 1
+		want := t.tag(*t.at(t.n)) | uint64(t.n+1)
+		i := t.startAt(t.n)
+		for t.slots[i] != want {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = 0
+	} else {
 		t.null = 0
-		return
 	}
-	h := t.at(t.n)
-	mask := len(t.slots) - 1
-	want := t.tag(*h) | uint64(t.n+1)
-	i := int(h.Lo*t.mult>>t.shift) & mask
-	for t.slots[i] != want {
-		i = (i + 1) & mask
-	}
-	t.slots[i] = 0
-	if t.texts != nil {
-		t.textBytes -= int64(len(*t.text(t.n)))
-		*t.text(t.n) = nil
+	switch {
+	case t.texts == nil:
+	case t.known(t.n).text == nil:
+		t.bare--
+	default:
+		t.textBytes -= int64(len(t.known(t.n).text))
+		*t.known(t.n) = knownText{}
 	}
 }
 
 // bytes returns the memory in use, in bytes.
 func (t *hashSet) bytes() int64 {
 	return int64(len(t.slots))*8 + int64(len(t.chunks))*(chunkLen*16+8) +
-		int64(len(t.texts))*(chunkLen*24+8) + t.textBytes
+		int64(len(t.texts))*(chunkLen*32+8) + t.textBytes
 }

@@ -21,9 +21,6 @@ const (
 	kindCount
 )
 
-// KindCount is the number of kinds: a table of counts is indexed by kind.
-const KindCount = int(kindCount)
-
 var kindNames = [kindCount]string{"key", "email", "card", "ip", "phone"}
 
 var defaultReplacements = [kindCount]string{"[API_KEY]", "[EMAIL]", "[CARD]", "[IP]", "[PHONE]"}
@@ -154,9 +151,12 @@ var classesPool = sync.Pool{New: func() any { return new(classes) }}
 // Find returns the spans of s, sorted and disjoint, nil if there are none.
 func (m *PIIMasker) Find(s []byte) []Span {
 	c := classesPool.Get().(*classes)
-	defer classesPool.Put(c)
 	c.classify(s)
-	return m.find(nil, s, c)
+	spans := m.find(nil, s, c)
+	if cap(c.blocks) <= keepBlocks { // a pool of larger ones would hold much memory
+		classesPool.Put(c)
+	}
+	return spans
 }
 
 // Mask appends s to dst with every span replaced, and returns the extended slice
@@ -169,11 +169,12 @@ func (m *PIIMasker) Mask(dst, s []byte) ([]byte, []Span) {
 // MaskString is [PIIMasker.Mask] for a string. A text without spans is returned as
 // it is.
 func (m *PIIMasker) MaskString(s string) (string, []Span) {
-	spans := m.Find([]byte(s))
+	text := []byte(s)
+	spans := m.Find(text)
 	if len(spans) == 0 {
 		return s, nil
 	}
-	return string(m.appendMasked(make([]byte, 0, m.maskedLen(len(s), spans)), []byte(s), spans)), spans
+	return string(m.appendMasked(make([]byte, 0, m.maskedLen(len(s), spans)), text, spans)), spans
 }
 
 // maskedLen returns the length of a text of n bytes once its spans are replaced.

@@ -87,6 +87,9 @@ func TestNamedValues(t *testing.T) {
 		{"Authorization: Basic dXNlcjpwYXNzd29yZDEyMzQ=", "Authorization: Basic [API_KEY]"},
 		{"authorization: Token " + value, "authorization: Token [API_KEY]"},
 		{"accountkey:" + value + ";token=" + value, "accountkey:[API_KEY];token=[API_KEY]"},
+		// Signs that no name stands before, at the start and one behind the other.
+		{"=token=" + value, "=token=[API_KEY]"},
+		{"a==b::c token:" + value + " secret=" + value, "a==b::c token:[API_KEY] secret=[API_KEY]"},
 	})
 	requireLeft(t, "api_key="+value[:19], "api__key="+value, "api_key     ="+value, "api_key =     "+value, "api_key=="+value, "api_key= -"+value,
 		"token: abcdefghijklmnopqrstuvwxyz", "token: 12345678901234567890", "tokens="+value, "api_key="+value+"é")

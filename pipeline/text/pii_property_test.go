@@ -93,7 +93,7 @@ func TestPIIAgainstRegexp(t *testing.T) {
 		documents = 1000
 	}
 	r := rand.New(rand.NewPCG(7, 11))
-	found := [KindCount]int{}
+	found := [kindCount]int{}
 	for i := range documents {
 		s := piiDocument(r)
 		maskers := usual

@@ -17,9 +17,9 @@ type QualityFilter struct {
 	err                                       error // of an option
 }
 
-// QualityOption sets bounds of a [QualityFilter]. Every metric is 0 or more, and
-// so are the bounds: a negative one counts as 0, but for [WithMaxChars], where
-// it would drop everything and is refused. So is NaN.
+// QualityOption sets bounds of a [QualityFilter]; by default it has none. Every
+// metric is 0 or more, and so are the bounds: a negative one counts as 0, but for
+// [WithMaxChars], where it would drop everything and is refused. So is NaN.
 type QualityOption func(*QualityFilter)
 
 // WithMinChars drops texts of fewer than n code points.

@@ -12,7 +12,7 @@ type Totals struct {
 
 	// Masked counts the spans that were replaced, by [Kind], also in records
 	// that a later stage dropped.
-	Masked [KindCount]int64
+	Masked [kindCount]int64
 }
 
 // StageCounts say what one stage did.

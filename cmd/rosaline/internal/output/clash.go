@@ -64,8 +64,12 @@ func placeOf(use Use, path string, stream *os.File) place {
 	p.info, _ = os.Stat(path)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		p.name = target
-	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		p.name = filepath.Join(folder, filepath.Base(path))
+	} else {
+		target := linkTarget(path)
+		p.name = target
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
+			p.name = filepath.Join(folder, filepath.Base(target))
+		}
 	}
 	if abs, err := filepath.Abs(p.name); err == nil {
 		p.name = abs

@@ -1,4 +1,3 @@
-// Package output writes files that are there whole or not at all.
 package output
 
 import (
@@ -16,9 +15,6 @@ import (
 
 // Stdout is the path that stands for standard output.
 const Stdout = "-"
-
-// PartialSuffix is added to the name of a file until it is complete.
-const PartialSuffix = ".partial"
 
 // ErrDirectory is returned when the path of an output is a folder.
 var ErrDirectory = errors.New("output: path is a folder")
@@ -41,7 +37,8 @@ type File struct {
 	err     error // the first failure; nothing is written after it
 }
 
-// Create opens path for writing; stdout serves for "-".
+// Create opens path for writing; stdout serves for "-". The error wraps
+// [ErrDirectory], [ErrBusy] or [ErrNotRegular], or is that of the system.
 func Create(path string, stdout io.Writer) (*File, error) {
 	f := &File{path: path, out: stdout}
 	if path == Stdout {
@@ -70,7 +67,7 @@ func (f *File) open() error {
 	mode := fs.FileMode(0o666)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.target = f.path
+		f.target = linkTarget(f.path)
 	case err != nil:
 		return err
 	case info.IsDir():
@@ -85,8 +82,28 @@ func (f *File) open() error {
 		}
 		mode = info.Mode().Perm()
 	}
-	f.file, err = os.OpenFile(f.target+PartialSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f.file, err = openPartial(f.partial(), mode)
 	return err
+}
+
+// maxLinks is how many symbolic links one name may lead through.
+const maxLinks = 40
+
+// linkTarget returns where path leads when nothing is there, or not yet: path
+// itself, or what the symbolic links that begin at it name.
+func linkTarget(path string) string {
+	target := path
+	for range maxLinks {
+		next, err := os.Readlink(target)
+		if err != nil {
+			return target
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(target), next)
+		}
+		target = next
+	}
+	return path
 }
 
 // isDescriptor reports whether path names an open file of the process. That may
@@ -147,10 +164,11 @@ func (f *File) partial() string { return f.target + PartialSuffix }
 // file gets its name. If any of this fails, or a Write has failed, it does what
 // Abort does and returns the first error.
 func (f *File) Commit() error {
-	f.finish()
+	f.flush()
 	if f.err == nil && f.target != "" {
 		f.fail(os.Rename(f.partial(), f.target))
 	}
+	f.close()
 	return f.err
 }
 
@@ -158,24 +176,30 @@ func (f *File) Commit() error {
 // nothing if nothing was written. It returns the first error of any Write or of
 // closing.
 func (f *File) Abort() error {
-	f.finish()
+	f.flush()
 	if f.target != "" && !f.begun {
 		f.fail(os.Remove(f.partial()))
 	}
+	f.close()
 	return f.err
 }
 
-func (f *File) finish() {
+// flush writes what is buffered.
+func (f *File) flush() {
 	if f.packer != nil {
 		f.fail(f.packer.Close()) // releases its memory even after a failure
 		f.packer = nil
 	}
-	if f.file == nil {
-		return
-	}
-	if f.err == nil && f.target != "" {
+	if f.err == nil && f.file != nil && f.target != "" {
 		f.fail(f.file.Sync())
 	}
-	f.fail(f.file.Close())
-	f.file = nil
+}
+
+// close lets go of the partial name. Commit and Abort are through with it by
+// then: from here on another run may write there.
+func (f *File) close() {
+	if f.file != nil {
+		f.fail(f.file.Close())
+		f.file = nil
+	}
 }

@@ -128,6 +128,27 @@ func TestLinkIsFollowed(t *testing.T) {
 	require.NotZero(t, info.Mode()&os.ModeSymlink)
 }
 
+// TestLinkToNothing makes the file that the link names, as it would be written to
+// if it were there.
+func TestLinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.Symlink("between", link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	require.NoError(t, os.Symlink(target, filepath.Join(dir, "between")))
+	require.ErrorIs(t, CheckClashes([]Use{{"-o", link}, {"--rejects", target}}, nil), ErrClash)
+	f, err := Create(link, nil)
+	require.NoError(t, err)
+	_, err = f.Write([]byte("new"))
+	require.NoError(t, err)
+	require.NoError(t, f.Commit())
+	requireOld(t, target, "new")
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+}
+
 func TestNothingWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl.gz")
 	f, err := Create(path, nil)

@@ -3,7 +3,6 @@ package stringtensor
 import (
 	"bytes"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -36,18 +35,23 @@ func sharedRows(n int) *Column {
 	return newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0)
 }
 
-func TestCheckViewTextIsLinear(t *testing.T) {
-	took := func(n int) time.Duration {
-		c, best := sharedRows(n), time.Hour
-		for range 5 {
-			start := time.Now()
-			require.NoError(t, checkViewText(c))
-			best = min(best, time.Since(start))
-		}
-		return best
+// Whoever checks views that others made must read shared bytes once only.
+func TestCheckOfSharedTextIsLinear(t *testing.T) {
+	for name, check := range map[string]func(*Column) error{
+		"check":    checkViewText,
+		"validate": (*Column).ValidateUTF8,
+		"make": func(c *Column) error {
+			_, err := FromViews(c.views, c.buffers)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requireLinear(t, 1<<14, func(n int) func() {
+				c := sharedRows(n)
+				return func() { require.NoError(t, check(c)) }
+			})
+		})
 	}
-	// Sixteen times the rows and the bytes: 16 if linear, 256 if quadratic.
-	require.Less(t, took(1<<16), 80*took(1<<12))
 }
 
 func TestCheckViewTextNamesTheRow(t *testing.T) {

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
 
@@ -20,19 +19,19 @@ func TestInterruptibleReadsAll(t *testing.T) {
 		wrap := rapid.SampledFrom([]func(io.Reader) io.Reader{
 			func(r io.Reader) io.Reader { return r }, iotest.HalfReader, iotest.DataErrReader,
 		}).Draw(t, "wrap")
-		got, err := io.ReadAll(interruptible(context.Background(), wrap(bytes.NewReader(want))))
+		got, err := io.ReadAll(newInterruptible(context.Background(), wrap(bytes.NewReader(want))))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, got))
 	})
 }
 
 func TestInterruptibleReader(t *testing.T) {
-	require.NoError(t, iotest.TestReader(interruptible(t.Context(), bytes.NewReader([]byte("some bytes"))), []byte("some bytes")))
+	require.NoError(t, iotest.TestReader(newInterruptible(t.Context(), bytes.NewReader([]byte("some bytes"))), []byte("some bytes")))
 }
 
 func TestInterruptibleError(t *testing.T) {
 	failed := errors.New("failed")
-	r := interruptible(t.Context(), io.MultiReader(bytes.NewReader([]byte("ab")), iotest.ErrReader(failed)))
+	r := newInterruptible(t.Context(), io.MultiReader(bytes.NewReader([]byte("ab")), iotest.ErrReader(failed)))
 	b, err := io.ReadAll(r)
 	require.ErrorIs(t, err, failed)
 	require.Equal(t, "ab", string(b))
@@ -44,7 +43,7 @@ func TestInterruptibleLetsGo(t *testing.T) {
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	pr, pw := io.Pipe()
-	r := interruptible(ctx, pr)
+	r := newInterruptible(ctx, pr)
 	_, err := pw.Write([]byte("x"))
 	require.NoError(t, err)
 	one := make([]byte, 1)
@@ -56,10 +55,19 @@ func TestInterruptibleLetsGo(t *testing.T) {
 	require.NoError(t, pw.Close()) // ends the goroutine
 }
 
-func TestRegularStdinIsReadDirectly(t *testing.T) {
-	f, err := os.Open(write(t, t.TempDir(), "in", "x"))
+// TestInterruptibleRegularFile is read without a goroutine.
+func TestInterruptibleRegularFile(t *testing.T) {
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f, err := openInterruptible(ctx, write(t, t.TempDir(), "in", "xy"))
 	require.NoError(t, err)
-	defer f.Close()
-	require.Same(t, f, interruptible(t.Context(), f))
-	require.Equal(t, "in", filepath.Base(f.Name()))
+	one := make([]byte, 1)
+	_, err = f.Read(one)
+	require.NoError(t, err)
+	require.Equal(t, "x", string(one))
+	cancel(stopped)
+	_, err = f.Read(one)
+	require.ErrorIs(t, err, stopped)
+	require.NoError(t, f.Close())
+	goleak.VerifyNone(t)
 }
