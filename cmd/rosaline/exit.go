@@ -59,6 +59,9 @@ func flagError(err error) error {
 		if errors.As(err, &later) {
 			return &notYetError{name, later.why}
 		}
+		if invalid.GetFlag().Value.Type() == "bool" {
+			return usagef("%s: %q: must be true or false", name, invalid.GetValue())
+		}
 		return usagef("%s: %q: %w", name, invalid.GetValue(), invalid.Unwrap())
 	}
 	return &usageError{err}

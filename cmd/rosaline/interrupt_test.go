@@ -278,6 +278,14 @@ func TestOutputToPipe(t *testing.T) {
 	require.NoFileExists(t, pipe+".partial")
 }
 
+// TestStdoutByName: a pipe has two names, and is one file all the same.
+func TestStdoutByName(t *testing.T) {
+	t.Parallel()
+	r := process(t, t.TempDir(), proseRecords(3), "run", "-", "--rejects", "/dev/stdout")
+	require.Equal(t, exitUsage, r.code)
+	require.Contains(t, r.err, "--rejects /dev/stdout would overwrite --output -")
+}
+
 // TestStdoutRedirectedToInput would read what it writes, without end.
 func TestStdoutRedirectedToInput(t *testing.T) {
 	t.Parallel()

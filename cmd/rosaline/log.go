@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // messages is standard error. While a progress bar is drawn there, lines go
@@ -33,6 +36,25 @@ func (m *messages) divert(bar io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bar = bar
+}
+
+// printable escapes the control characters of a message, ends of lines and tabs
+// apart, and bytes that are not UTF-8: the name of a file may hold anything, and
+// a terminal obeys what it is sent.
+func printable(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r) && r != '\n' && r != '\t':
+			quoted := strconv.Quote(s[i : i+size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
 }
 
 // newLogger returns a logger that writes lines to w.

@@ -43,9 +43,9 @@ func execute(ctx context.Context, args []string, s streams) int {
 	case err == nil:
 	case isClosedStdout(err): // who reads us has seen enough
 	case isUsage(err):
-		fmt.Fprintf(s.err, "rosaline: %v\nRun '%s --help' for usage.\n", err, called.CommandPath())
+		fmt.Fprintf(s.err, "rosaline: %s\nRun '%s --help' for usage.\n", printable(err.Error()), called.CommandPath())
 	default:
-		fmt.Fprintf(s.err, "rosaline: %v\n", err)
+		fmt.Fprintf(s.err, "rosaline: %s\n", printable(err.Error()))
 	}
 	return exitCode(err)
 }

@@ -74,6 +74,8 @@ func (e *expansion) argument(arg string) error {
 	}
 	info, err := os.Stat(arg)
 	switch {
+	case arg == "":
+		return fmt.Errorf("%w: an argument is empty", ErrNoInput)
 	case err == nil:
 		return e.named(arg, info)
 	case strings.ContainsAny(arg, "*?["):

@@ -123,6 +123,9 @@ func TestExpandErrors(t *testing.T) {
 	}
 	_, err := Expand(nil, FormatAuto)
 	require.ErrorIs(t, err, ErrNoInput)
+	_, err = Expand([]string{""}, FormatAuto)
+	require.ErrorIs(t, err, ErrNoInput)
+	require.ErrorContains(t, err, "an argument is empty")
 }
 
 func TestAFileCalledDash(t *testing.T) {

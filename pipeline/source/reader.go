@@ -90,7 +90,8 @@ func NewReader(inputs []Input, opts ...ReaderOption) *Reader {
 // caller that goes on after such an error gets the inputs that follow.
 //
 // ctx is looked at before each read. Once it is done Next returns its error and
-// loses nothing: a later call goes on. A read that blocks is not interrupted.
+// loses nothing: a later call goes on. A read that blocks is not interrupted, unless
+// what [WithOpen] or [WithStdin] gave does it.
 func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 	if r.err != nil {
 		return nil, r.err

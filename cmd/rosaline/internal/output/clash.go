@@ -65,10 +65,11 @@ func placeOf(use Use, path string, stream *os.File) place {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		p.name = target
 	} else {
-		target := linkTarget(path)
-		p.name = target
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
-			p.name = filepath.Join(folder, filepath.Base(target))
+		if p.info == nil { // not so for a pipe, whose link has a made-up target
+			p.name = linkTarget(path)
+		}
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(p.name)); err == nil {
+			p.name = filepath.Join(folder, filepath.Base(p.name))
 		}
 	}
 	if abs, err := filepath.Abs(p.name); err == nil {
