@@ -35,8 +35,11 @@ func (f *inputFlags) open(ctx context.Context, stdin io.Reader, files []source.I
 		}
 	}
 	open := func(path string) (io.ReadCloser, error) { return openInterruptible(ctx, path) }
-	reader := source.NewReader(files, source.WithStdin(stdin), source.WithOpen(open),
+	reader, err := source.NewReader(files, source.WithStdin(stdin), source.WithOpen(open),
 		source.WithMaxLine(int(f.maxLine.n)), source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n))
+	if err != nil {
+		return nil, &usageError{err}
+	}
 	return &intake{reader, decoder, f.skip()}, nil
 }
 

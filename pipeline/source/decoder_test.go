@@ -193,7 +193,7 @@ func TestBrokenUnicodeByPolicy(t *testing.T) {
 	require.Equal(t, []string{"bad_surrogate"}, decodeString(t, `{"text":"\ud800"}`, WithInvalidUTF8(Replace)).reasons())
 	// Lines of text have no escapes.
 	for _, opts := range [][]DecoderOption{nil, {WithInvalidUTF8(Replace)}} {
-		r := NewReader([]Input{{Path: Stdin, Format: FormatText}}, WithStdin(strings.NewReader("\\ud800\n\xed\xa0\x80\n")))
+		r := newReader([]Input{{Path: Stdin, Format: FormatText}}, WithStdin(strings.NewReader("\\ud800\n\xed\xa0\x80\n")))
 		got := decodeAll(t, r, newDecoder(t, opts...))
 		if opts == nil {
 			require.Equal(t, []string{`\ud800`}, got.strings())
@@ -279,7 +279,7 @@ func TestBlankLines(t *testing.T) {
 	require.Equal(t, Stats{Lines: 5, Records: 2, Blank: 3, BOMs: 1, Bytes: int64(len(in))}, got.stats)
 	require.Equal(t, []int64{2, 5}, []int64{got.pos[0].Line, got.pos[1].Line})
 
-	r := NewReader([]Input{{Path: Stdin, Format: FormatText}}, WithStdin(strings.NewReader("a\r\n\r\n \nb")))
+	r := newReader([]Input{{Path: Stdin, Format: FormatText}}, WithStdin(strings.NewReader("a\r\n\r\n \nb")))
 	got = decodeAll(t, r, newDecoder(t))
 	require.Equal(t, []string{"a", " ", "b"}, got.strings())
 	require.Equal(t, int64(1), got.stats.Blank)
@@ -443,7 +443,7 @@ func TestDecoderIsShared(t *testing.T) {
 }
 
 func chunkOf(t testing.TB, data []byte, format Format) *Chunk {
-	r := NewReader([]Input{{Path: Stdin, Format: format}}, WithStdin(bytes.NewReader(data)),
+	r := newReader([]Input{{Path: Stdin, Format: format}}, WithStdin(bytes.NewReader(data)),
 		WithChunkBytes(len(data)+1), WithChunkLines(1<<24), WithMaxLine(1<<30))
 	c, err := r.Next(context.Background())
 	require.NoError(t, err)

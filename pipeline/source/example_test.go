@@ -15,7 +15,11 @@ func Example() {
 {"id": 2, "txt": "second"}
 {"id": 3, "text": "third \u2713"}
 `)
-	r := source.NewReader([]source.Input{{Path: source.Stdin}}, source.WithStdin(in))
+	r, err := source.NewReader([]source.Input{{Path: source.Stdin}}, source.WithStdin(in))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer r.Close()
 	d, err := source.NewDecoder(source.WithTextKey("text"))
 	if err != nil {
@@ -54,7 +58,11 @@ func Example() {
 func ExampleWithTextKey() {
 	const line = `{"pages": [{"body": "one"}, {"body": "two"}], "pages.n": 2}`
 	for _, path := range []string{"pages.1.body", "pages.n", "pages"} {
-		r := source.NewReader([]source.Input{{Path: source.Stdin}}, source.WithStdin(strings.NewReader(line)))
+		r, err := source.NewReader([]source.Input{{Path: source.Stdin}}, source.WithStdin(strings.NewReader(line)))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
 		d, err := source.NewDecoder(source.WithTextKey(path))
 		if err != nil {
 			fmt.Println(err)

@@ -132,6 +132,6 @@ func TestAFileCalledDash(t *testing.T) {
 	t.Chdir(writeFiles(t, map[string]string{"-": "a\n"}))
 	inputs, err := Expand([]string{"./-"}, FormatText)
 	require.NoError(t, err)
-	g := gather(t, NewReader(inputs, WithStdin(strings.NewReader("not this\n"))))
+	g := gather(t, newReader(inputs, WithStdin(strings.NewReader("not this\n"))))
 	require.Equal(t, []string{"a"}, g.texts())
 }

@@ -122,7 +122,7 @@ func TestContentDecidesOverTheName(t *testing.T) {
 			dir := writeFiles(t, map[string]string{c.name: c.data})
 			inputs, err := Expand([]string{dir}, FormatAuto)
 			require.NoError(t, err)
-			g := gather(t, NewReader(inputs))
+			g := gather(t, newReader(inputs))
 			require.Equal(t, c.want, g.texts())
 			if c.err == nil {
 				require.Empty(t, g.errs)
@@ -136,7 +136,7 @@ func TestContentDecidesOverTheName(t *testing.T) {
 	t.Run("not looked at when told so", func(t *testing.T) {
 		in := []Input{{Path: Stdin, Format: FormatText, Compression: CompressionNone}}
 		data := gzipped("a\n")
-		g := gather(t, NewReader(in, WithStdin(bytes.NewReader(data))))
+		g := gather(t, newReader(in, WithStdin(bytes.NewReader(data))))
 		require.Equal(t, scanLines(t, data), g.texts())
 	})
 }
@@ -326,7 +326,7 @@ func TestFlippedBits(t *testing.T) {
 			if name == "zstd" {
 				in[0].Compression = CompressionZstd
 			}
-			g := gather(t, NewReader(in, WithStdin(bytes.NewReader(bad)), WithMaxWindow(8<<20)))
+			g := gather(t, newReader(in, WithStdin(bytes.NewReader(bad)), WithMaxWindow(8<<20)))
 			if len(g.errs) == 0 {
 				// Header bits that carry no data, such as the time of a gzip member.
 				require.Equal(t, want, g.texts(), "%s, byte %d", name, i)

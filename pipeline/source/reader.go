@@ -27,8 +27,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 type Reader struct {
 	inputs []Input
 	cfg    readerConfig
-	err    error // what NewReader found wrong
-	at     int   // the next input
+	at     int // the next input
 	closed bool
 
 	open bool // an input is being read
@@ -61,13 +60,15 @@ type openInput struct {
 }
 
 // NewReader returns a reader of inputs in their order. Nothing is opened before
-// the first [Reader.Next], which also reports options out of range.
-func NewReader(inputs []Input, opts ...ReaderOption) *Reader {
+// the first [Reader.Next]. The error is [ErrOption].
+func NewReader(inputs []Input, opts ...ReaderOption) (*Reader, error) {
 	r := &Reader{inputs: inputs, cfg: defaultReaderConfig()}
 	for _, o := range opts {
 		o(&r.cfg)
 	}
-	r.err = r.cfg.validate()
+	if err := r.cfg.validate(); err != nil {
+		return nil, err
+	}
 	r.pool.bytes, r.pool.maxLine = r.cfg.chunkBytes, r.cfg.maxLine
 	for _, in := range inputs {
 		info, err := os.Stat(in.Path)
@@ -77,7 +78,7 @@ func NewReader(inputs []Input, opts ...ReaderOption) *Reader {
 		}
 		r.total += info.Size()
 	}
-	return r
+	return r, nil
 }
 
 // Next returns the next chunk, io.EOF after the last. A chunk is filled before
@@ -93,9 +94,6 @@ func NewReader(inputs []Input, opts ...ReaderOption) *Reader {
 // loses nothing: a later call goes on. A read that blocks is not interrupted, unless
 // what [WithOpen] or [WithStdin] gave does it.
 func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -68,8 +68,17 @@ func gather(t testing.TB, r *Reader) gathered {
 	return g
 }
 
+// newReader is NewReader with options that are in range.
+func newReader(inputs []Input, opts ...ReaderOption) *Reader {
+	r, err := NewReader(inputs, opts...)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 func stdin(in io.Reader, opts ...ReaderOption) *Reader {
-	return NewReader([]Input{{Path: Stdin}}, append(opts, WithStdin(in))...)
+	return newReader([]Input{{Path: Stdin}}, append(opts, WithStdin(in))...)
 }
 
 // writeFiles makes files in a fresh folder and returns the folder.
@@ -133,7 +142,7 @@ func TestLinesHavePlaces(t *testing.T) {
 	inputs, err := Expand([]string{dir}, FormatAuto)
 	require.NoError(t, err)
 	for _, lines := range []int{1, 2, 100} {
-		g := gather(t, NewReader(inputs, WithChunkLines(lines)))
+		g := gather(t, newReader(inputs, WithChunkLines(lines)))
 		a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
 		var got []Position
 		for _, l := range g.lines {
@@ -253,7 +262,7 @@ func TestInputsAfterABrokenOneAreRead(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"c.txt": "c\n"})
 	missing := filepath.Join(dir, "a.txt")
 	inputs := []Input{{Path: missing}, {Path: dir, Format: FormatText}, {Path: filepath.Join(dir, "x.bin")}, {Path: filepath.Join(dir, "x.csv")}, {Path: filepath.Join(dir, "c.txt")}}
-	g := gather(t, NewReader(inputs))
+	g := gather(t, newReader(inputs))
 	require.Equal(t, []string{"c"}, g.texts())
 	require.Len(t, g.errs, 4)
 	require.ErrorIs(t, g.errs[0], os.ErrNotExist)
@@ -300,7 +309,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 func TestStreamWithoutProgress(t *testing.T) {
 	for _, c := range []Compression{CompressionNone, CompressionAuto, CompressionGzip, CompressionZstd} {
 		in := []Input{{Path: Stdin, Compression: c}}
-		g := gather(t, NewReader(in, WithStdin(emptyReader{})))
+		g := gather(t, newReader(in, WithStdin(emptyReader{})))
 		require.Len(t, g.errs, 1)
 		require.ErrorIs(t, g.errs[0], io.ErrNoProgress)
 	}
@@ -334,7 +343,7 @@ func TestOpen(t *testing.T) {
 		}
 		return &opened{strings.NewReader("of " + path), &log, path}, nil
 	}
-	r := NewReader([]Input{{Path: "a.txt"}, {Path: "b.txt"}, {Path: "c.txt"}}, WithOpen(open))
+	r := newReader([]Input{{Path: "a.txt"}, {Path: "b.txt"}, {Path: "c.txt"}}, WithOpen(open))
 	g := gather(t, r)
 	require.Equal(t, []string{"of a.txt", "of c.txt"}, g.texts())
 	require.Len(t, g.errs, 1)
@@ -358,11 +367,10 @@ func TestReaderOptions(t *testing.T) {
 		WithMaxLine(0), WithMaxLine(1<<30 + 1), WithChunkBytes(0), WithChunkBytes(1<<30 + 1),
 		WithChunkLines(0), WithChunkLines(1<<24 + 1), WithMaxWindow(1023), WithMaxWindow(1<<30 + 1), WithStdin(nil), WithOpen(nil),
 	} {
-		r := NewReader(nil, o)
-		_, err := r.Next(context.Background())
+		_, err := NewReader(nil, o)
 		require.ErrorIs(t, err, ErrOption)
 	}
-	_, err := NewReader(nil).Next(context.Background())
+	_, err := newReader(nil).Next(context.Background())
 	require.Equal(t, io.EOF, err)
 }
 
@@ -370,7 +378,7 @@ func TestProgress(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"a.txt": "12345\n", "b.txt": "123\n"})
 	inputs, err := Expand([]string{dir}, FormatAuto)
 	require.NoError(t, err)
-	r := NewReader(inputs)
+	r := newReader(inputs)
 	read, total := r.Progress()
 	require.Equal(t, [2]int64{0, 10}, [2]int64{read, total})
 	gather(t, r)
@@ -400,7 +408,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("\x50\x2a\x4d\x18\x02\x00\x00\x00ab\x28\xb5\x2f\xfd"), uint16(10), uint16(10))
 	f.Fuzz(func(t *testing.T, data []byte, chunk, limit uint16) {
 		opts := []ReaderOption{WithStdin(bytes.NewReader(data)), WithChunkBytes(int(chunk) + 1), WithMaxLine(int(limit) + 1)}
-		plain := NewReader([]Input{{Path: Stdin, Compression: CompressionNone}}, opts...)
+		plain := newReader([]Input{{Path: Stdin, Compression: CompressionNone}}, opts...)
 		got := gather(t, plain)
 		require.Empty(t, got.errs)
 		want := scanLines(t, bytes.TrimPrefix(data, byteOrderMark))
@@ -415,7 +423,7 @@ func FuzzReader(f *testing.F) {
 		// Whatever the bytes are taken for, reading ends and bytes add up.
 		for _, c := range []Compression{CompressionAuto, CompressionGzip, CompressionZstd} {
 			opts[0] = WithStdin(bytes.NewReader(data))
-			g := gather(t, NewReader([]Input{{Path: Stdin, Compression: c}}, append(opts, WithMaxWindow(1<<20))...))
+			g := gather(t, newReader([]Input{{Path: Stdin, Compression: c}}, append(opts, WithMaxWindow(1<<20))...))
 			require.LessOrEqual(t, len(g.errs), 1)
 		}
 	})
