@@ -220,15 +220,36 @@ func ip6In(r *region, p, q int) (start, end int) {
 		end = q - 1
 		groups = r.s[p:end]
 	}
-	if dottedOn(r, end) || !isIP6(groups, embedded) {
+	if dottedOn(r, end) {
 		return p, 0
+	}
+	switch ip6FormOf(groups, embedded) {
+	case ip6None:
+		return p, 0
+	case ip6Short:
+		if r.at(p-1) == '[' || r.at(end) == ']' { // x[::2] is a slice
+			return p, 0
+		}
+		if r.at(end-1) == ':' && !(r.at(end) == '/' && isIn(r.at(end+1), charDigit)) { // f64:: is a scope
+			return p, 0
+		}
 	}
 	return p, end
 }
 
-// isIP6 says whether s is a text form of RFC 4291, section 2.2, without the version 4
-// part that is embedded behind it, and looks like an address and not like code.
-func isIP6(s []byte, embedded bool) bool {
+// ip6Form is how much a text looks like an address of version 6.
+type ip6Form uint8
+
+const (
+	ip6None  ip6Form = iota
+	ip6Short         // as short as what code writes, such as 1::3
+	ip6Sure
+)
+
+// ip6FormOf says whether s is a text form of RFC 4291, section 2.2, without the
+// version 4 part that is embedded behind it, and looks like an address and not like
+// code.
+func ip6FormOf(s []byte, embedded bool) ip6Form {
 	groups, pairs, fours, digits := 0, 0, 0, 0
 	compressed := false
 	i := 0
@@ -251,7 +272,7 @@ func isIP6(s []byte, embedded bool) bool {
 			fours++
 		case 1, 3:
 		default:
-			return false
+			return ip6None
 		}
 		groups++
 		switch {
@@ -259,28 +280,37 @@ func isIP6(s []byte, embedded bool) bool {
 			i = j
 		case j+1 < len(s) && s[j+1] == ':':
 			if compressed {
-				return false
+				return ip6None
 			}
 			compressed = true
 			i = j + 2
 		case j+1 == len(s):
 			if !embedded {
-				return false
+				return ip6None
 			}
 			i = j + 1
 		default:
 			i = j + 1
 		}
 	}
+	valid := groups == 8
 	switch {
 	case embedded && compressed:
-		return groups <= 5
+		valid = groups <= 5
 	case embedded:
-		return groups == 6
-	case !compressed:
-		return groups == 8 && pairs != 8 && digits > 0
-	case string(s) == "::1":
-		return true
+		valid = groups == 6
+	case compressed:
+		valid = groups <= 7
 	}
-	return groups <= 7 && digits > 0 && (groups >= 3 || fours > 0)
+	switch {
+	case !valid:
+		return ip6None
+	case embedded:
+		return ip6Sure
+	case digits == 0 || pairs == 8:
+		return ip6None
+	case groups < 3 && fours == 0 && string(s) != "::1":
+		return ip6Short
+	}
+	return ip6Sure
 }

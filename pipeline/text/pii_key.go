@@ -414,15 +414,19 @@ func (r *region) skipBlanks(p int) int {
 	return p
 }
 
-// isMixed says whether s has a letter and two digits.
+// isMixed says whether s has a letter and two digits, or one digit and letters of
+// both cases.
 func isMixed(s []byte) bool {
-	letters, digits := 0, 0
+	lower, upper, digits := false, false, 0
 	for _, b := range s {
-		if isIn(b, charLetter) {
-			letters++
-		} else if isIn(b, charDigit) {
+		switch {
+		case isIn(b, charDigit):
 			digits++
+		case isIn(b, charLetter) && b >= 'a':
+			lower = true
+		case isIn(b, charLetter):
+			upper = true
 		}
 	}
-	return letters >= 1 && digits >= 2
+	return digits >= 2 && (lower || upper) || digits == 1 && lower && upper
 }

@@ -81,7 +81,7 @@ func TestNamedValues(t *testing.T) {
 		{"api_key=" + value, "api_key=[API_KEY]"},
 		{"X-API-Key: " + value, "X-API-Key: [API_KEY]"},
 		{`"apiKey": "` + value + `",`, `"apiKey": "[API_KEY]",`},
-		{"AWS_SECRET_ACCESS_KEY = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY1'", "AWS_SECRET_ACCESS_KEY = '[API_KEY]'"},
+		{"AWS_SECRET_ACCESS_KEY = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'", "AWS_SECRET_ACCESS_KEY = '[API_KEY]'"},
 		{"client_secret := `" + value + "==`", "client_secret := `[API_KEY]`"},
 		{"'token' => \"" + value + "\"", "'token' => \"[API_KEY]\""},
 		{"Authorization: Basic dXNlcjpwYXNzd29yZDEyMzQ=", "Authorization: Basic [API_KEY]"},
@@ -92,7 +92,7 @@ func TestNamedValues(t *testing.T) {
 		{"a==b::c token:" + value + " secret=" + value, "a==b::c token:[API_KEY] secret=[API_KEY]"},
 	})
 	requireLeft(t, "api_key="+value[:19], "api__key="+value, "api_key     ="+value, "api_key =     "+value, "api_key=="+value, "api_key= -"+value,
-		"token: abcdefghijklmnopqrstuvwxyz", "token: 12345678901234567890", "tokens="+value, "api_key="+value+"é")
+		"token: abcdefghijklmnopqrstuvwxyz", "token: 12345678901234567890", "token: abcdefghijklmnopqrstuvwxyz1", "TOKEN=ABCDEFGHIJKLMNOPQRSTUVWXYZ1", "token: abcdefghijklMNOPQRSTUVWXYZ", "tokens="+value, "api_key="+value+"é")
 }
 
 func TestKeyBlocks(t *testing.T) {

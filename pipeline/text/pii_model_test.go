@@ -160,7 +160,15 @@ var modelNamed = modelForm{
 	check: func(text string, m []int) (int, int, bool) {
 		run := text[m[2]:m[3]]
 		next := modelByte(text, m[3])
-		ok := modelKeyLike(run) && modelLetter.MatchString(run) && len(modelDigit.FindAllString(run, -1)) >= 2
+		ok := modelKeyLike(run)
+		switch len(modelDigit.FindAllString(run, -1)) {
+		case 0:
+			ok = false
+		case 1:
+			ok = ok && strings.ToLower(run) != run && strings.ToUpper(run) != run
+		default:
+			ok = ok && modelLetter.MatchString(run)
+		}
 		return m[2], m[5], ok && !modelWordAt(text, m[3]) && next != '(' && next != '['
 	},
 }
@@ -240,6 +248,8 @@ var modelCards = modelForm{
 const modelOctet = `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 
 var (
+	modelPrefixLength = regexp.MustCompile(`^/[0-9]`)
+
 	modelHexRun  = regexp.MustCompile(`^[0-9A-Fa-f:]+`)
 	modelQuad    = regexp.MustCompile(`^` + modelOctet + `(?:\.` + modelOctet + `){3}`)
 	modelVersion = regexp.MustCompile(`([A-Za-z]+)["']?[.:=]?[ \t\x{a0}]{0,2}["']?$`)
@@ -325,7 +335,9 @@ func modelIP6(text string, m []int) (int, int, bool) {
 	if !strings.Contains(s, "::") {
 		return start, end, of(2) != 8 && modelDigit.MatchString(s)
 	}
-	return start, end, modelDigit.MatchString(s) && (len(groups) >= 3 || of(4) > 0)
+	code := modelByte(text, start-1) == '[' || modelByte(text, end) == ']' ||
+		strings.HasSuffix(s, "::") && !modelPrefixLength.MatchString(text[end:])
+	return start, end, modelDigit.MatchString(s) && (len(groups) >= 3 || of(4) > 0 || !code)
 }
 
 var modelIPs = modelForm{

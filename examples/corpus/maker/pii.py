@@ -143,7 +143,9 @@ NAMED = re.compile(
 def named_value(s):
     for m in candidates(NAMED, s):
         run = m[1]
-        if len(run) >= 20 and key_like(run) and re.search("[A-Za-z]", run) and len(re.findall("[0-9]", run)) >= 2:
+        lower, upper, digits = (re.findall(c, run) for c in ("[a-z]", "[A-Z]", "[0-9]"))
+        mixed = len(digits) >= 2 and (lower or upper) or digits and lower and upper
+        if len(run) >= 20 and key_like(run) and mixed:
             return m.start(1), m.end()
     return None
 
@@ -252,21 +254,23 @@ def v6(s):
             end -= 1
         if BEFORE.search(s[max(0, start - 2):start]) or re.match(r"\w|\.\w", s[end:end + 2]):
             continue
-        if is_v6(s[start:end], bool(embedded)):
+        scope = s[end - 2:end] == "::" and not re.match("/[0-9]", s[end:end + 2])
+        code = scope or s[start - 1:start] == "[" or s[end:end + 1] == "]"
+        if is_v6(s[start:end], bool(embedded), code):
             return start, end
     return None
 
 
-def is_v6(address, embedded):
+def is_v6(address, embedded, code):
     try:
         ipaddress.IPv6Address(address)
     except ValueError:
         return False
     if embedded:
         return True
+    if not re.search("[0-9]", address):
+        return False
     groups = [g for g in address.split(":") if g]
     if "::" not in address:
         return not all(re.fullmatch("[0-9A-Fa-f]{2}", g) for g in groups)
-    return address == "::1" or (
-        re.search("[0-9]", address) is not None and (len(groups) >= 3 or any(len(g) == 4 for g in groups))
-    )
+    return address == "::1" or len(groups) >= 3 or any(len(g) == 4 for g in groups) or not code
