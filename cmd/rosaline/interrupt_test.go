@@ -224,8 +224,10 @@ func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := write(t, dir, "in.jsonl", strings.Repeat(proseRecords(1000), 10))
-	r := start(t, "run", in, "--dedup", "off")
-	_, err := r.out.Peek(1) // it writes, and soon waits for us to read
+	// One batch fills the pipe several times over, so whoever has begun to write
+	// it waits for us to read.
+	r := start(t, "run", in, "--dedup", "off", "--batch", "10000")
+	_, err := r.out.Peek(1)
 	require.NoError(t, err)
 	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
 	r.stderr.await(t, "a second signal ends at once")
