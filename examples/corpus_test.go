@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -269,6 +270,22 @@ func TestCorpus(t *testing.T) {
 				checkReport(t, sum, r.report)
 			})
 		}
+	}
+}
+
+// TestReadmeShowsTheRun compares the table in the README with that of the run it
+// shows.
+func TestReadmeShowsTheRun(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	printed := map[string]bool{}
+	for line := range strings.Lines(run(t, "corpus").stderr) {
+		printed[strings.Join(strings.Fields(line), " ")] = true
+	}
+	rows := regexp.MustCompile(`(?m)^ +(records|text bytes|source|clean|quality|dedup|pii) +[0-9,]+ .*$`).FindAllString(string(readme), -1)
+	require.Len(t, rows, 7)
+	for _, row := range rows {
+		require.Contains(t, printed, strings.Join(strings.Fields(row), " "))
 	}
 }
 

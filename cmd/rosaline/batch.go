@@ -72,7 +72,7 @@ func (w *runWork) Emit(b *batch) error {
 	b.result = result
 	b.lines = b.lines[:0]
 	for i, row := range result.Rows {
-		b.lines = w.appendRecord(b.lines, b.records.id.Bytes(int(row)), result.Column.Bytes(i))
+		b.lines = w.appendRecord(b.records.appendID(b.lines, int(row)), result.Column.Bytes(i))
 	}
 	b.rejects = b.rejects[:0]
 	if w.rejects != nil {
@@ -81,9 +81,13 @@ func (w *runWork) Emit(b *batch) error {
 	return nil
 }
 
-// appendRecord appends one line of the output.
-func (w *runWork) appendRecord(dst, id, s []byte) []byte {
-	dst = jsonl.AppendString(append(dst, `{"id":`...), id)
+// appendID appends the begin of a line of output about a row: {"id":…
+func (r *records) appendID(dst []byte, row int) []byte {
+	return jsonl.AppendID(append(dst, `{"id":`...), r.id.Bytes(row), r.numberID(row))
+}
+
+// appendRecord appends the rest of a line of the output behind the id.
+func (w *runWork) appendRecord(dst, s []byte) []byte {
 	dst = jsonl.AppendString(append(dst, `,"text":`...), s)
 	if w.tokens {
 		dst = jsonl.AppendBytes(append(dst, `,"tokens":`...), s)
@@ -100,7 +104,7 @@ func appendRejects(dst []byte, r *records, drops []text.Drop) []byte {
 			dst = appendBad(dst, bad[0])
 			bad = bad[1:]
 		}
-		dst = appendReject(dst, r.id.At(d.Row), d.Stage.String(), d.Reason.String(), d.Value, d.Bound)
+		dst = appendReject(r.appendID(dst, d.Row), d.Stage.String(), d.Reason.String(), d.Value, d.Bound)
 	}
 	for _, b := range bad {
 		dst = appendBad(dst, b)
@@ -109,11 +113,12 @@ func appendRejects(dst []byte, r *records, drops []text.Drop) []byte {
 }
 
 func appendBad(dst []byte, b source.BadRecord) []byte {
-	return appendReject(dst, b.ID, text.StageSource.String(), b.Reason.String(), b.Value, b.Bound)
+	dst = jsonl.AppendID(append(dst, `{"id":`...), b.ID, b.NumberID)
+	return appendReject(dst, text.StageSource.String(), b.Reason.String(), b.Value, b.Bound)
 }
 
-func appendReject(dst []byte, id, stage, reason string, value, bound float64) []byte {
-	dst = jsonl.AppendString(append(dst, `{"id":`...), id)
+// appendReject appends the rest of a line of the rejects behind the id.
+func appendReject(dst []byte, stage, reason string, value, bound float64) []byte {
 	dst = jsonl.AppendString(append(dst, `,"stage":`...), stage)
 	dst = jsonl.AppendString(append(dst, `,"reason":`...), reason)
 	dst = jsonl.AppendFloat(append(dst, `,"value":`...), value)

@@ -16,5 +16,5 @@ func Example() {
 	execute(context.Background(), []string{"run", "-"},
 		streams{strings.NewReader(input), os.Stdout, io.Discard})
 	// Output:
-	// {"id":"1","text":"Write to [EMAIL] about the lazy dogs."}
+	// {"id":1,"text":"Write to [EMAIL] about the lazy dogs."}
 }

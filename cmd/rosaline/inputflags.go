@@ -24,7 +24,7 @@ type inputFlags struct {
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.textKey, "text-key", "text", "find the text of a record at the dotted `PATH`; digits index arrays")
-	flags.StringVar(&f.idKey, "id-key", "id", "find its id at the dotted `PATH`; a record without one has file:line")
+	flags.StringVar(&f.idKey, "id-key", "id", "find its id at the dotted `PATH`; numbers stay numbers, a record without one has file:line")
 	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl or text")
 	f.maxLine = sizeValue{n: 16 << 20, low: 1, high: 1 << 30}
 	flags.Var(&f.maxLine, "max-line", "longest line that is read; a longer one is a bad record")

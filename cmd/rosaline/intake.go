@@ -56,6 +56,7 @@ func (in *intake) next(ctx context.Context) (*source.Chunk, error) {
 // records are what a chunk holds.
 type records struct {
 	text, id *stringtensor.Column
+	numberID func(row int) bool // whether the id of a row is a JSON number
 	bad      []source.BadRecord // lines that are not records, skipped
 	stats    source.Stats       // of the whole chunk
 }
@@ -70,7 +71,7 @@ func (in *intake) decode(c *source.Chunk) (*records, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &records{r.Text, r.ID, r.Bad, r.Stats}
+	out := &records{r.Text, r.ID, r.NumberID, r.Bad, r.Stats}
 	if in.skip || len(r.Bad) == 0 {
 		return out, nil
 	}

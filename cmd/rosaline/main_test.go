@@ -92,7 +92,7 @@ func read(t require.TestingT, path string) string {
 
 // line is a line of output or of rejects.
 type line struct {
-	ID     string  `json:"id"`
+	ID     any     `json:"id"`
 	Text   string  `json:"text"`
 	Tokens []int   `json:"tokens"`
 	Stage  string  `json:"stage"`

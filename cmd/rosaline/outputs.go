@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
 )
@@ -29,7 +30,14 @@ func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, 
 		if file.path == "" {
 			continue
 		}
-		opened, err := within(ctx, func() (*output.File, error) { return output.Create(file.path, stdout) })
+		create := func() (*output.File, error) { return output.Create(file.path, stdout) }
+		var opened *output.File
+		var err error
+		if mayBlock(file.path) {
+			opened, err = within(ctx, create)
+		} else {
+			opened, err = create() // not left behind, so that its partial file is not
+		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", file.flag, err)
 			for _, other := range []*output.File{o.out, o.rejects} {
@@ -42,6 +50,12 @@ func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, 
 		*file.to = opened
 	}
 	return &o, nil
+}
+
+// mayBlock reports whether opening path may wait for another process.
+func mayBlock(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // finish completes the output and the rejects of a run that returned err, or

@@ -106,14 +106,13 @@ func (w *qualityWork) Scan(b *qualityBatch) error {
 			b.nulls++
 			continue
 		}
-		b.lines = appendMetrics(b.lines, records.id.Bytes(i), b.measurer.Measure(records.text.Bytes(i)))
+		b.lines = appendMetrics(records.appendID(b.lines, i), b.measurer.Measure(records.text.Bytes(i)))
 	}
 	return err
 }
 
-// appendMetrics appends one line of output.
-func appendMetrics(dst, id []byte, m text.Metrics) []byte {
-	dst = jsonl.AppendString(append(dst, `{"id":`...), id)
+// appendMetrics appends the rest of a line of output behind the id.
+func appendMetrics(dst []byte, m text.Metrics) []byte {
 	dst = strconv.AppendInt(append(dst, `,"chars":`...), int64(m.Chars), 10)
 	dst = strconv.AppendInt(append(dst, `,"words":`...), int64(m.Words), 10)
 	dst = jsonl.AppendFloat(append(dst, `,"entropy":`...), m.Entropy)

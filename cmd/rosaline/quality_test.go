@@ -84,5 +84,5 @@ func TestMetricsLikeEncodingJSON(t *testing.T) {
 	m := text.Metrics{Chars: 12, Words: 3, Entropy: 1 / 3.0, Repetition: 1e-7, SymbolRatio: 2.0 / 3}
 	want, err := json.Marshal(m)
 	require.NoError(t, err)
-	require.Equal(t, `{"id":"x",`+string(want[1:])+"\n", string(appendMetrics(nil, []byte("x"), m)))
+	require.Equal(t, `{"id":"x",`+string(want[1:])+"\n", string(appendMetrics([]byte(`{"id":"x"`), m)))
 }

@@ -45,7 +45,7 @@ func TestRunStages(t *testing.T) {
 	require.Equal(t, []line{
 		{ID: "keep", Text: prose(1)},
 		{ID: "mail", Text: "Please write to [EMAIL] about the quick brown fox, thank you."},
-		{ID: "7", Text: prose(7)},
+		{ID: 7.0, Text: prose(7)},
 		{ID: in + ":9", Text: prose(8)},
 	}, lines(t, read(t, out)))
 	require.Equal(t, []line{
@@ -141,11 +141,33 @@ func TestRunIDs(t *testing.T) {
 {"meta":{"id":"m"},"text":"d"}
 `
 	require.Equal(t, `{"id":"s","text":"a"}
-{"id":"12345678901234567890","text":"b"}
+{"id":12345678901234567890,"text":"b"}
 {"id":"-:3","text":"c"}
 {"id":"-:4","text":"d"}
 `, inProcess(t, in, "run", "-", "--stages", "none").out)
 	require.Contains(t, inProcess(t, in, "run", "-", "--stages", "none", "--id-key", "meta.id").out, `{"id":"m","text":"d"}`)
+
+	// A number stays what it was, digit for digit, in whatever is written.
+	in = `{"id":-1.50e3,"text":"a"}
+{"id":"7","text":"b"}
+{"id":true,"text":"c"}
+{"id":[1,{"b":2,"a":"x"}],"text":"d"}
+{"id":8}
+{"text":"e"}
+`
+	want := `{"id":-1.50e3,"text":"a"}
+{"id":"7","text":"b"}
+{"id":"true","text":"c"}
+{"id":"[1,{\"a\":\"x\",\"b\":2}]","text":"d"}
+{"id":"-:6","text":"e"}
+`
+	rejects := filepath.Join(t.TempDir(), "rejects.jsonl")
+	r := inProcess(t, in, "run", "-", "--stages", "none", "--on-error", "skip", "--rejects", rejects)
+	require.Equal(t, want, r.out)
+	require.Equal(t, `{"id":8,"stage":"source","reason":"missing_key","value":0,"bound":0}`+"\n", read(t, rejects))
+	r = inProcess(t, in, "run", "-", "--stages", "quality", "--on-error", "skip", "--rejects", rejects)
+	require.Contains(t, read(t, rejects), `{"id":-1.50e3,"stage":"quality","reason":"min_chars","value":1,"bound":20}`)
+	require.Contains(t, inProcess(t, in, "quality", "-", "--on-error", "skip").out, `{"id":-1.50e3,"chars":1,`)
 }
 
 func TestRunTokens(t *testing.T) {

@@ -102,7 +102,7 @@ func (g *decoding) decode(c *Chunk) (*Records, error) {
 		var err error
 		switch {
 		case l.TooLong:
-			detail := fmt.Sprintf("%d bytes, the cap is %d; raise the cap (WithMaxLine) to keep it", l.Length, c.maxLine)
+			detail := fmt.Sprintf("%d bytes, the cap is %d", l.Length, c.maxLine)
 			g.reject(l.Pos, nil, BadLineLength, detail)
 			b := &g.out.Bad[len(g.out.Bad)-1]
 			b.Value, b.Bound = float64(l.Length), float64(c.maxLine)
@@ -150,7 +150,7 @@ func (g *decoding) jsonLine(i int, l Line) error {
 		g.rejectSyntax(l, err.(*syntaxError))
 		return nil
 	}
-	var id []byte
+	var id []byte // in g.id.value
 	idReason, idDetail := BadNone, ""
 	if ref := refs[1]; ref.found() && l.Data[ref.start] != 'n' {
 		if idReason, idDetail = g.read(&g.id, l.Data, ref, true); idReason == BadNone {
@@ -201,7 +201,7 @@ func isBlank(line []byte) bool {
 // keep adds the id of a record whose text has been added; nil stands for its
 // place.
 func (g *decoding) keep(i int, l Line, id []byte) error {
-	g.out.places = append(g.out.places, place{l.Pos.Offset, int32(i)})
+	g.out.places = append(g.out.places, place{l.Pos.Offset, int32(i), id != nil && g.id.number})
 	if id == nil {
 		g.id.buf = l.Pos.appendTo(g.id.buf[:0])
 		id = g.id.buf
@@ -212,6 +212,7 @@ func (g *decoding) keep(i int, l Line, id []byte) error {
 // read makes the text of a value that is not null.
 func (g *decoding) read(f *field, line []byte, ref jsonRef, verbatim bool) (BadReason, string) {
 	raw := line[ref.start:ref.end]
+	f.number = raw[0] == '-' || raw[0]-'0' < 10
 	switch c := raw[0]; {
 	case c == '"' && !ref.escaped:
 		f.set(raw[1:len(raw)-1], 0)
@@ -245,6 +246,7 @@ func (g *decoding) read(f *field, line []byte, ref jsonRef, verbatim bool) (BadR
 // field is a text or id under way.
 type field struct {
 	value    []byte // in the line, in buf or in valid
+	number   bool   // it is a JSON number
 	replaced int    // U+FFFD put in place of something
 	buf      []byte
 	valid    []byte
@@ -255,14 +257,14 @@ func (f *field) set(value []byte, lone int) { f.value, f.replaced = value, lone 
 // check applies the policies. f.replaced is the number of half surrogate pairs.
 func (f *field) check(cfg *decoderConfig) (BadReason, string) {
 	if f.replaced > 0 && cfg.surrogates == Reject {
-		return BadSurrogate, strconv.Itoa(f.replaced) + " \\u escapes are half of a surrogate pair; WithSurrogates(Replace) puts U+FFFD there"
+		return BadSurrogate, "\\u escapes that are half of a surrogate pair: " + strconv.Itoa(f.replaced)
 	}
 	if utf8.Valid(f.value) {
 		return BadNone, ""
 	}
 	n, first := invalidBytes(f.value)
 	if cfg.invalidUTF8 == Reject {
-		return BadUTF8, fmt.Sprintf("%d bytes are not UTF-8, the first is 0x%02x at byte %d; convert the input, or put U+FFFD there with WithInvalidUTF8(Replace)", n, f.value[first], first+1)
+		return BadUTF8, fmt.Sprintf("bytes that are not UTF-8: %d, the first is 0x%02x at byte %d", n, f.value[first], first+1)
 	}
 	f.valid = appendValid(f.valid[:0], f.value)
 	f.value = f.valid
@@ -279,7 +281,7 @@ func (g *decoding) rejectSyntax(l Line, e *syntaxError) {
 		g.reject(l.Pos, nil, BadJSON, detail)
 		return
 	}
-	g.reject(l.Pos, nil, BadDepth, detail+"; raise the bound (WithMaxDepth) to keep it")
+	g.reject(l.Pos, nil, BadDepth, detail)
 	b := &g.out.Bad[len(g.out.Bad)-1]
 	b.Value, b.Bound = float64(g.cfg.maxDepth+1), float64(g.cfg.maxDepth)
 }
@@ -290,7 +292,7 @@ func (g *decoding) reject(pos Position, id []byte, reason BadReason, detail stri
 		name = pos.String()
 	}
 	g.out.Bad = append(g.out.Bad, BadRecord{
-		Index: len(g.out.places), Pos: pos, ID: name, Reason: reason,
+		Index: len(g.out.places), Pos: pos, ID: name, Reason: reason, NumberID: id != nil && g.id.number,
 		Err: fmt.Errorf("%s: at byte %d: %w: %s", pos, pos.Offset, badReasons[reason].err, detail),
 	})
 }

@@ -241,6 +241,32 @@ func TestIDs(t *testing.T) {
 	require.Equal(t, int64(1), got.stats.Replaced)
 }
 
+func TestNumberIDs(t *testing.T) {
+	const in = `{"id":7,"text":"t"}
+{"id":"7","text":"t"}
+{"id":-1e9,"text":"t"}
+{"text":"t"}
+{"id":true,"text":"t"}
+{"id":[1],"text":"t"}
+{"id":8}
+{"id":"8"}
+`
+	c, err := stdin(strings.NewReader(in)).Next(context.Background())
+	require.NoError(t, err)
+	d, err := NewDecoder()
+	require.NoError(t, err)
+	got, err := d.Decode(c)
+	require.NoError(t, err)
+	var numbers []bool
+	for i := range got.Len() {
+		numbers = append(numbers, got.NumberID(i))
+	}
+	require.Equal(t, []bool{true, false, true, false, false, false}, numbers)
+	require.Len(t, got.Bad, 2)
+	require.True(t, got.Bad[0].NumberID)
+	require.False(t, got.Bad[1].NumberID)
+}
+
 func TestBadRecords(t *testing.T) {
 	in := strings.Join([]string{
 		`{"id":"a","text":"one"}`,

@@ -33,7 +33,9 @@ var (
 	ErrWindow = errors.New("source: zstd window over the cap")
 )
 
-// Errors about lines that are not records, found in [BadRecord.Err].
+// Errors about lines that are not records, found in [BadRecord.Err]. Where an
+// option of the reader or the decoder would make a record of the line, it is named
+// here.
 var (
 	// ErrJSON is returned when a line is not one JSON value (RFC 8259).
 	ErrJSON = errors.New("source: invalid JSON")
@@ -49,10 +51,12 @@ var (
 	// that is out of the range of a float64.
 	ErrNumber = errors.New("source: number out of range")
 
-	// ErrSurrogate is returned when a text or id has half of a surrogate pair.
+	// ErrSurrogate is returned when a text or id has half of a surrogate pair,
+	// unless [WithSurrogates] says to replace it.
 	ErrSurrogate = errors.New("source: lone surrogate")
 
-	// ErrInvalidUTF8 is returned when a text or id is not UTF-8.
+	// ErrInvalidUTF8 is returned when a text or id is not UTF-8, unless
+	// [WithInvalidUTF8] says to replace what is not.
 	ErrInvalidUTF8 = errors.New("source: invalid UTF-8")
 
 	// ErrLineTooLong is returned when a line is longer than [WithMaxLine] allows.

@@ -81,7 +81,7 @@ func (e *expansion) argument(arg string) error {
 	case strings.ContainsAny(arg, "*?["):
 		return e.pattern(arg)
 	case os.IsNotExist(err):
-		return fmt.Errorf("%w: %s does not exist", ErrNoInput, arg)
+		return fmt.Errorf("%w: %s does not exist; check the path, a pattern must match something", ErrNoInput, arg)
 	}
 	return fmt.Errorf("%w: %w", ErrNoInput, err)
 }

@@ -287,7 +287,7 @@ func TestUnfinishedLineOfACutStream(t *testing.T) {
 	g := gather(t, stdin(bytes.NewReader(out.Bytes())))
 	require.Equal(t, []string{"whole"}, g.texts())
 	require.ErrorIs(t, g.errs[0], ErrTruncated)
-	require.Contains(t, g.errs[0].Error(), "10 bytes of an unfinished line were not delivered")
+	require.Contains(t, g.errs[0].Error(), "an unfinished line was not delivered, its length in bytes: 10")
 	require.Equal(t, int64(6), g.bytes)
 	require.NoError(t, w.Close())
 }

@@ -341,7 +341,7 @@ func (r *Reader) failure() error {
 	}
 	lost := ""
 	if n := in.offset - in.lineOffset; n > 0 {
-		lost = fmt.Sprintf("; %d bytes of an unfinished line were not delivered", n)
+		lost = fmt.Sprintf("; an unfinished line was not delivered, its length in bytes: %d", n)
 	}
 	switch {
 	case r.raw.count.err != nil:

@@ -254,7 +254,7 @@ func TestReadErrorComesAfterTheGoodLines(t *testing.T) {
 	require.Len(t, g.errs, 1)
 	require.ErrorIs(t, g.errs[0], broken)
 	require.Contains(t, g.errs[0].Error(), "-:3: at byte 9")
-	require.Contains(t, g.errs[0].Error(), "5 bytes of an unfinished line")
+	require.Contains(t, g.errs[0].Error(), "an unfinished line was not delivered, its length in bytes: 5")
 	require.Equal(t, int64(4), g.bytes)
 }
 

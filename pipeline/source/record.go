@@ -22,8 +22,9 @@ type Records struct {
 
 // place is where a record lies, relative to its chunk where that saves memory.
 type place struct {
-	offset int64
-	line   int32
+	offset   int64
+	line     int32
+	numberID bool // the id is a JSON number
 }
 
 // Len returns the number of records.
@@ -35,6 +36,10 @@ func (r *Records) Pos(i int) Position {
 	return Position{File: r.file, Line: r.first + int64(p.line), Offset: p.offset}
 }
 
+// NumberID reports whether the id of record i is a JSON number, as which it may be
+// written again: ID has it as it stood in the record.
+func (r *Records) NumberID(i int) bool { return r.places[i].numberID }
+
 // BadRecord is a line that is not a record.
 type BadRecord struct {
 	Index  int // how many records of the same chunk come before it
@@ -43,7 +48,9 @@ type BadRecord struct {
 	Reason BadReason
 	Value  float64 // line_too_long: length in bytes; too_deep: depth met
 	Bound  float64 // what Value was held against
-	Err    error   // wraps the sentinel of the reason; names place and cure
+	Err    error   // wraps the sentinel of the reason; names the place
+
+	NumberID bool // as [Records.NumberID]
 }
 
 // BadReason says why a line is not a record.

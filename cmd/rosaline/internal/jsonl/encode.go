@@ -16,6 +16,15 @@ var escaped = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
+// AppendID appends an id to dst: as it is if it is a JSON number, else as a JSON
+// string.
+func AppendID[S string | []byte](dst []byte, id S, number bool) []byte {
+	if number {
+		return append(dst, id...)
+	}
+	return AppendString(dst, id)
+}
+
 // AppendString appends s as a JSON string to dst and returns the longer slice.
 // Quotes, backslashes and control characters are escaped, as short as JSON
 // allows; everything else stays, U+2028 and U+2029 too, and what is special in
