@@ -86,7 +86,8 @@ def parse(r, line):
     if not isinstance(v, dict):
         raise Bad("missing_key")
     if v.get("id") is not None:
-        r.id = sound(str(v["id"]) if isinstance(v["id"], Integer) else as_text(v["id"]))
+        # A number stays a number.
+        r.id = json.loads(v["id"]) if isinstance(v["id"], Integer) else sound(as_text(v["id"]))
     if "text" not in v:
         raise Bad("missing_key")
     if v["text"] is not None:
