@@ -42,7 +42,8 @@ def markdown(outcome: Outcome, command: str, setting: dict[str, str], hot: Hot) 
         "Written by `make bench`; do not edit.",
         "A ratio is the other system's best time divided by ours: above 1, Rosaline is faster.",
         "In brackets the same of the medians. Rows in which another system wins are in **bold**.",
-        "Speed has not been worked on yet: this is the first table, to know where to start.\n",
+        "The stages are plain Go so far, without vector instructions: this is the first table, "
+        "to know where to start.\n",
         facts(outcome, command, setting),
         "## Times\n",
         table(outcome),
