@@ -204,6 +204,9 @@ func (f *FusedPipeline) scan(b *Batch, r *record, s []byte) {
 		case StageDedup:
 			r.key, r.hash, r.deduped = s, f.dedup.hash(s), true
 		case StagePII:
+			if !f.pii.mayFind(s) {
+				break
+			}
 			classify()
 			spans := b.find(f.pii, r, s)
 			if len(spans) == 0 {

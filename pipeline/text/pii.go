@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,6 +127,12 @@ func NewPIIMasker(opts ...PIIOption) (*PIIMasker, error) {
 	return m, nil
 }
 
+// mayFind reports whether s can have a span at all, where that is known for less
+// than it costs to classify s: an address needs its @.
+func (m *PIIMasker) mayFind(s []byte) bool {
+	return m.on != [kindCount]bool{KindEmail: true} || bytes.IndexByte(s, '@') >= 0
+}
+
 // Kinds returns the kinds the masker looks for, in the order it does.
 func (m *PIIMasker) Kinds() []Kind {
 	kinds := []Kind{}
@@ -150,6 +157,9 @@ var classesPool = sync.Pool{New: func() any { return new(classes) }}
 
 // Find returns the spans of s, sorted and disjoint, nil if there are none.
 func (m *PIIMasker) Find(s []byte) []Span {
+	if !m.mayFind(s) {
+		return nil
+	}
 	c := classesPool.Get().(*classes)
 	c.classify(s)
 	spans := m.find(nil, s, c)
