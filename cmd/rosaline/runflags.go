@@ -16,7 +16,7 @@ import (
 // runFlags are the flags of rosaline run.
 type runFlags struct {
 	inputFlags
-	stages stagesValue
+	stages listValue[text.Stage]
 
 	trim, newlines     bool
 	minBytes, maxBytes sizeValue
@@ -27,7 +27,7 @@ type runFlags struct {
 	minEntropy, maxRepetition, maxSymbolRatio boundValue
 
 	dedup choiceValue
-	pii   kindsValue
+	pii   listValue[text.Kind]
 
 	out, rejects, report string
 	outFormat            choiceValue
@@ -40,7 +40,7 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.inputFlags.add(flags)
 
-	f.stages.stages = text.DefaultStages()
+	f.stages = listValue[text.Stage]{text.DefaultStages(), "LIST", text.ParseStages}
 	flags.Var(&f.stages, "stages", "stages in their order, any of clean,quality,dedup,pii, or none")
 	flags.BoolVar(&f.trim, "trim", true, "clean: remove white space from both ends")
 	flags.BoolVar(&f.newlines, "normalize-newlines", true, "clean: make CR LF and CR into LF")
@@ -63,7 +63,7 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 
 	f.dedup = choice("exact", "exact", "off").notYet("use exact or off", "near")
 	flags.Var(&f.dedup, "dedup", "drop duplicates: exact or off")
-	f.pii.kinds = text.DefaultKinds()
+	f.pii = listValue[text.Kind]{text.DefaultKinds(), "KINDS", text.ParseKinds}
 	flags.Var(&f.pii, "pii", "what is masked, any of key,email,card,ip,phone, or all, or none")
 
 	flags.StringVarP(&f.out, "output", "o", output.Stdout, "write the output to `PATH`, - for standard output; .gz and .zst are compressed")
@@ -171,8 +171,8 @@ func (f *runFlags) outputs() []output.Use {
 // flag switches off.
 func (f *runFlags) activeStages() []text.Stage {
 	var out []text.Stage
-	for _, s := range f.stages.stages {
-		if s == text.StageDedup && f.dedup.value == "off" || s == text.StagePII && len(f.pii.kinds) == 0 {
+	for _, s := range f.stages.items {
+		if s == text.StageDedup && f.dedup.value == "off" || s == text.StagePII && len(f.pii.items) == 0 {
 			continue
 		}
 		out = append(out, s)
@@ -188,7 +188,7 @@ func (f *runFlags) warnUnused(log *slog.Logger, flags *pflag.FlagSet) {
 		text.StageDedup:   {"dedup"},
 		text.StagePII:     {"pii"},
 	}
-	for _, s := range f.stages.stages {
+	for _, s := range f.stages.items {
 		delete(byStage, s)
 	}
 	flags.Visit(func(flag *pflag.Flag) {
@@ -223,7 +223,7 @@ func (f *runFlags) newPipeline() (*text.FusedPipeline, error) {
 			}
 			opts = append(opts, text.WithQuality(q))
 		case text.StagePII:
-			m, err := text.NewPIIMasker(text.WithKinds(f.pii.kinds...))
+			m, err := text.NewPIIMasker(text.WithKinds(f.pii.items...))
 			if err != nil {
 				return nil, err
 			}

@@ -3,8 +3,6 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -50,20 +48,7 @@ func ParseKinds(list string) ([]Kind, error) {
 	case "none":
 		return []Kind{}, nil
 	}
-	out := []Kind{}
-	for name := range strings.SplitSeq(list, ",") {
-		name = strings.TrimSpace(name)
-		i := slices.Index(kindNames[:], name)
-		if i < 0 {
-			return nil, fmt.Errorf("%w: kind of personal data %q is not one of %s, all, none",
-				ErrOption, name, strings.Join(kindNames[:], ", "))
-		}
-		if slices.Contains(out, Kind(i)) {
-			return nil, fmt.Errorf("%w: kind of personal data %s is listed twice", ErrOption, name)
-		}
-		out = append(out, Kind(i))
-	}
-	return out, nil
+	return parseNames(list, "kind of personal data", kindNames[:], Kind(0), "all", "none")
 }
 
 // Span is one piece of personal data: bytes Start to End, End not included.

@@ -3,6 +3,7 @@ package text
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,25 +43,27 @@ func DefaultStages() []Stage {
 // ParseStages reads a comma-separated list of stages, "none" for an empty one.
 // A name that is unknown or comes twice is an error that wraps [ErrOption].
 func ParseStages(list string) ([]Stage, error) {
-	out := []Stage{}
 	if list == "none" {
-		return out, nil
+		return []Stage{}, nil
 	}
-	seen := [stageCount]bool{}
+	return parseNames(list, "stage", stageNames[StageClean:], StageClean, "none")
+}
+
+// parseNames reads a comma-separated list of names, the first of which stands for
+// first, the next for first+1 and so on. words are what the caller takes besides.
+func parseNames[T ~uint8](list, what string, names []string, first T, words ...string) ([]T, error) {
+	out := []T{}
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		s := StageClean
-		for s < stageCount && stageNames[s] != name {
-			s++
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("%w: %s %q is not one of %s", ErrOption, what, name, strings.Join(slices.Concat(names, words), ", "))
 		}
-		if s == stageCount {
-			return nil, fmt.Errorf("%w: stage %q is not one of clean, quality, dedup, pii, none", ErrOption, name)
+		x := first + T(i)
+		if slices.Contains(out, x) {
+			return nil, fmt.Errorf("%w: %s %s is listed twice", ErrOption, what, name)
 		}
-		if seen[s] {
-			return nil, fmt.Errorf("%w: stage %s is listed twice", ErrOption, s)
-		}
-		seen[s] = true
-		out = append(out, s)
+		out = append(out, x)
 	}
 	return out, nil
 }
