@@ -1,0 +1,137 @@
+package pipeline
+
+import "sync"
+
+// meta goes with a value of a chunk.
+type meta struct {
+	// origin is the position in the epoch of the element of the source that the
+	// value came from, the first one where it came from several.
+	origin uint64
+	// from is the number of the input that the value came from, counted from where
+	// the chunk's mark stands.
+	from uint32
+	// sub tells siblings apart where a value became many; the lowest bit says that the
+	// value is padding.
+	sub uint32
+}
+
+const padding = 1
+
+// child is the meta of the nth value made of one.
+func (m meta) child(n int) meta {
+	m.sub = uint32(mix(uint64(m.sub), uint64(n)+1))&^padding | m.sub&padding
+	return m
+}
+
+// key is what random choices about the value derive from.
+func (m meta) key() uint64 { return mix(m.origin, uint64(m.sub&^padding)) }
+
+// head is what is known of a chunk whatever its values are.
+type head struct {
+	epoch  int64
+	at     *mark  // where the stage that made the chunk stood before it
+	inputs uint32 // first number that is not an input of this chunk, as meta.from
+	end    *place // behind the values, where that is not what inputs says
+	begin  int    // values before this one were delivered before the stream was resumed
+	meta   []meta // of each value
+	last   bool   // the epoch ends behind the values
+	eof    bool   // the stream ends behind the values
+	err    error  // the stream fails behind the values
+
+	elements int   // of the budget
+	bytes    int64 // likewise
+}
+
+func (h *head) header() *head { return h }
+
+// control reports whether the chunk matters even without values.
+func (h *head) control() bool { return h.last || h.eof || h.err != nil }
+
+// place is where value i comes from; i may be the number of values.
+func (h *head) place(i int) place {
+	if i >= len(h.meta) {
+		if h.end != nil {
+			return *h.end
+		}
+		return place{h.at, h.inputs, 0}
+	}
+	p := place{at: h.at, skip: h.meta[i].from}
+	for j := i - 1; j >= 0 && h.meta[j].from == p.skip; j-- {
+		p.drop++
+	}
+	return p
+}
+
+// fail ends the stream behind the values; what failed came from end.
+func (h *head) fail(err error, end place) {
+	h.last, h.eof, h.err, h.end = false, false, err, &end
+}
+
+// move takes over everything but the values and their metas.
+func (h *head) move(from *head) {
+	own := h.meta
+	*h = *from
+	h.meta = own
+	from.elements, from.bytes = 0, 0
+}
+
+// chunk is a run of values of one epoch. It belongs to one goroutine at a time.
+type chunk[T any] struct {
+	head
+	vals []T
+	pool *sync.Pool
+}
+
+// carrier is a chunk of whatever values.
+type carrier interface {
+	header() *head
+	recycle()
+	// cut splits off the values from n on as a chunk of their own, which takes over what
+	// comes behind the values.
+	cut(n int) carrier
+}
+
+func (c *chunk[T]) append(v T, m meta) {
+	c.vals = append(c.vals, v)
+	c.meta = append(c.meta, m)
+}
+
+// keep shortens the chunk to n values.
+func (c *chunk[T]) keep(n int) {
+	clear(c.vals[n:])
+	c.vals, c.meta = c.vals[:n], c.meta[:n]
+}
+
+// recycle gives the chunk back to its pool.
+func (c *chunk[T]) recycle() {
+	clear(c.vals)
+	c.vals = c.vals[:0]
+	c.head = head{meta: c.meta[:0]}
+	c.pool.Put(c)
+}
+
+func (c *chunk[T]) cut(n int) carrier {
+	rest := newChunk[T](c.pool)
+	rest.vals = append(rest.vals, c.vals[n:]...)
+	rest.meta = append(rest.meta, c.meta[n:]...)
+	own := rest.meta
+	rest.head = c.head
+	rest.meta = own
+	rest.elements, rest.bytes = 0, 0 // stay with the first part
+	rest.begin = max(c.begin-n, 0)
+	if len(rest.meta) > 0 {
+		c.inputs = rest.meta[0].from
+	}
+	c.last, c.eof, c.err, c.end = false, false, nil, nil
+	c.begin = min(c.begin, n)
+	c.keep(n)
+	return rest
+}
+
+// newChunk takes an empty chunk from a pool of chunks of its type.
+func newChunk[T any](pool *sync.Pool) *chunk[T] {
+	if c, ok := pool.Get().(*chunk[T]); ok {
+		return c
+	}
+	return &chunk[T]{pool: pool}
+}

@@ -1,0 +1,552 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// feedMark is where the source stands.
+type feedMark struct {
+	Epoch    int64  `json:"epoch"`
+	Position any    `json:"position,omitempty"` // of the cursor, if it tells
+	Count    uint64 `json:"count"`              // elements of the epoch before it
+}
+
+// feedMarkJSON is a feedMark that was read.
+type feedMarkJSON struct {
+	Epoch    int64           `json:"epoch"`
+	Position json.RawMessage `json:"position"`
+	Count    uint64          `json:"count"`
+}
+
+// feeder makes chunks of what a source gives.
+//
+// The source runs in one goroutine. Another, the flusher, hands a chunk on that has
+// waited for more elements for too long. Both hold mu when they touch a chunk.
+type feeder[T any] struct {
+	st     *stage
+	worker *worker
+	out    *station
+	src    Source[T]
+	async  AsyncSource[T]
+	size   func(T) int64
+	pool   sync.Pool
+
+	epoch  int64
+	at     feedMarkJSON // where to begin
+	skip   uint32       // elements to read and drop then
+	count  uint64       // elements of the epoch so far
+	cursor Cursor[T]
+	seek   Positioner // cursor, if it tells positions
+	places placed     // likewise, of elements
+
+	mu       sync.Mutex
+	cur      *chunk[T] // being filled
+	mark     *mark     // of cur
+	inputs   uint32    // elements since mark
+	reserved int       // elements that the budget has been asked for and that have not come
+	bytes    int64     // of cur
+	since    time.Time // when the first element of cur was asked for
+	begun    bool      // mark is of this epoch
+	ended    bool      // nothing is handed on any more
+
+	stopping  atomic.Bool  // the stream ends behind what has been read
+	quitting  atomic.Int64 // no more of the epochs up to this one is needed
+	cancelMu  sync.Mutex
+	cancel    context.CancelFunc // of an epoch
+	cancels   int64              // that epoch
+	asked     atomic.Int64       // when Next was called, 0 when it has returned
+	armed     chan struct{}      // tells the flusher of a chunk
+	flushers  sync.WaitGroup
+	leftAlone chan struct{} // closed: the flusher and the watch end
+}
+
+func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(T) int64, restored *mark, skip uint32) (*feeder[T], error) {
+	f := &feeder[T]{
+		st: st, worker: st.run.newWorker(st.name), out: out, src: src, async: async, size: size, skip: skip,
+		armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
+	}
+	f.quitting.Store(-1)
+	if err := restored.restore(&f.at); err != nil {
+		return nil, fmt.Errorf("%w: the place of the source: %w", ErrState, err)
+	}
+	if f.at.Epoch < 0 {
+		return nil, fmt.Errorf("%w: the place of the source: epoch %d", ErrState, f.at.Epoch)
+	}
+	f.epoch = f.at.Epoch
+	return f, nil
+}
+
+// run goes through the epochs.
+func (f *feeder[T]) run() {
+	f.flushers.Go(f.flusher)
+	if f.st.run.cfg.sourceTimeout > 0 {
+		f.flushers.Go(f.watch)
+	}
+	defer func() {
+		close(f.leftAlone)
+		f.flushers.Wait()
+		f.st.run.budget.giveBack(f.reserved, 0)
+	}()
+	if f.st.epochs > 0 && f.epoch >= f.st.epochs {
+		f.finish(false, true) // the state is that of the end
+		return
+	}
+	for {
+		if !f.oneEpoch() {
+			return
+		}
+		f.mu.Lock()
+		f.epoch++
+		f.count, f.begun = 0, false
+		f.mu.Unlock()
+		f.skip, f.at = 0, feedMarkJSON{Epoch: f.epoch}
+	}
+}
+
+// oneEpoch goes through an epoch; false tells that the stream has ended.
+func (f *feeder[T]) oneEpoch() bool {
+	ctx, cancel := context.WithCancel(f.st.run.sourceCtx)
+	defer cancel()
+	f.cancelMu.Lock()
+	f.cancel, f.cancels = cancel, f.epoch
+	f.cancelMu.Unlock()
+	if f.stopping.Load() || f.st.run.sourceCtx.Err() != nil {
+		return f.finish(false, true)
+	}
+	var err error
+	if f.over() {
+		err = io.EOF
+	} else {
+		f.worker.enter(f.st)
+		region := trace.StartRegion(f.st.run.ctx, f.st.name)
+		if f.async != nil {
+			err = f.push(ctx)
+		} else {
+			err = f.pull(ctx)
+		}
+		region.End()
+		f.worker.at.Store(nil)
+	}
+	switch {
+	case err == io.EOF, f.over():
+		if f.count == 0 && f.st.epochs == 0 && !f.over() {
+			f.fail(KindSource, fmt.Errorf("%w: it would be gone through for ever", ErrEmptySource))
+			return false
+		}
+		return f.finish(true, f.st.final(f.epoch))
+	case f.stopping.Load(), f.st.run.sourceCtx.Err() != nil:
+		return f.finish(false, true)
+	}
+	f.fail(KindSource, err)
+	return false
+}
+
+// over reports whether no more of the epoch is needed.
+func (f *feeder[T]) over() bool { return f.quitting.Load() >= f.epoch }
+
+// pull asks a cursor for the elements of an epoch. It returns io.EOF at its end.
+func (f *feeder[T]) pull(ctx context.Context) (err error) {
+	start := Start{Epoch: f.epoch, Seed: f.st.run.cfg.seed, Position: f.at.Position}
+	err = guard(ctx, func(ctx context.Context) (err error) {
+		f.cursor, err = f.src.Open(ctx, start)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// What Close says of an epoch that was read to its end matters.
+		closing := guard(ctx, func(context.Context) error { return f.cursor.Close() })
+		if closing != nil && err == io.EOF {
+			err = closing
+		}
+	}()
+	f.seek, _ = f.cursor.(Positioner)
+	f.places, _ = f.cursor.(placed)
+	behind := uint64(f.skip)
+	if start.Position == nil {
+		behind += f.at.Count
+	}
+	f.mu.Lock()
+	f.count = f.at.Count + uint64(f.skip)
+	f.mu.Unlock()
+	for behind > 0 {
+		if _, err := f.next(ctx); err == nil {
+			behind--
+		} else if err == io.EOF {
+			return fmt.Errorf("%w: %s is shorter than when the state was taken, elements that are missing: %d", ErrStateMismatch, f.st.name, behind)
+		} else if isFatal(ctx, err) || errors.Is(err, ErrPanic) {
+			return err
+		} else if f.st.inRow.Add(1) >= int64(f.st.run.cfg.maxErrorsInRow) {
+			return fmt.Errorf("%w: at %s; the last: %w", ErrTooManyErrors, f.st.name, err)
+		} else {
+			continue
+		}
+		f.st.passed()
+	}
+	for {
+		if err := f.room(ctx); err != nil {
+			return err
+		}
+		v, err := f.next(ctx)
+		if err != nil {
+			if err == io.EOF || isFatal(ctx, err) || errors.Is(err, ErrPanic) {
+				return err
+			}
+			if err := f.st.fault(KindSource, f.epoch, meta{origin: f.count}, err); err != nil {
+				return Fatal(err)
+			}
+			continue
+		}
+		f.st.passed()
+		m := meta{origin: f.count}
+		if f.places != nil {
+			var padded bool
+			if m.origin, padded = f.places.ordinal(); padded {
+				m.sub = padding
+			}
+		}
+		if !f.add(ctx, v, m) {
+			return context.Canceled
+		}
+	}
+}
+
+// next asks the cursor for an element.
+func (f *feeder[T]) next(ctx context.Context) (v T, err error) {
+	defer caught(&err)
+	if f.st.run.cfg.sourceTimeout > 0 {
+		f.asked.Store(time.Now().UnixNano())
+		defer f.asked.Store(0)
+	}
+	return f.cursor.Next(ctx)
+}
+
+// room makes sure that there is a place for an element, and notes where the source
+// stands before the first one of a chunk.
+func (f *feeder[T]) room(ctx context.Context) error {
+	if f.reserved > 0 && f.begun {
+		return nil
+	}
+	if f.reserved == 0 {
+		f.reserved = f.st.run.budget.takeElements(f.st.run.chunkSize, f.st, ctx.Done())
+		if f.reserved == 0 {
+			return ctx.Err()
+		}
+	}
+	f.mu.Lock()
+	f.begin()
+	f.mu.Unlock()
+	return nil
+}
+
+// begin notes where the source stands.
+func (f *feeder[T]) begin() {
+	m := feedMark{Epoch: f.epoch, Count: f.count}
+	if f.seek != nil {
+		m.Position = f.seek.Position()
+	}
+	f.mark, f.inputs = &mark{stage: f.st.name, state: m}, 0
+	f.since, f.begun = time.Now(), true
+}
+
+// add puts an element into the chunk and hands that on if it is full. It returns
+// false when nothing is wanted any more.
+func (f *feeder[T]) add(ctx context.Context, v T, m meta) bool {
+	var bytes int64
+	if f.size != nil {
+		bytes = f.size(v)
+		b := f.st.run.budget
+		if !b.tryBytes(bytes) {
+			f.mu.Lock()
+			ok := f.flush()
+			f.mu.Unlock()
+			if !ok || !b.takeBytes(bytes, ctx.Done()) {
+				return false
+			}
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		return false
+	}
+	first := f.cur == nil
+	if first {
+		f.cur = newChunk[T](&f.pool)
+		f.cur.epoch, f.cur.at = f.epoch, f.mark
+	}
+	m.from = f.inputs
+	f.inputs++
+	f.count++
+	f.reserved--
+	f.bytes += bytes
+	f.cur.append(v, m)
+	switch {
+	case f.reserved == 0:
+		return f.flush()
+	case !first:
+	case time.Since(f.since) >= f.st.run.cfg.flushAfter:
+		return f.flush() // a slow source: the element has waited long enough
+	default:
+		select {
+		case f.armed <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+// flush hands the chunk on; mu is held.
+func (f *feeder[T]) flush() bool {
+	if f.cur == nil {
+		return !f.ended
+	}
+	return f.hand(f.cur)
+}
+
+// hand hands a chunk on; mu is held.
+func (f *feeder[T]) hand(c *chunk[T]) bool {
+	if c == f.cur {
+		f.cur = nil
+		c.elements, c.bytes = len(c.vals), f.bytes
+		f.bytes = 0
+		now := time.Now()
+		f.st.busy.Add(int64(now.Sub(f.since)))
+		f.since = now
+	}
+	c.inputs = f.inputs
+	f.st.out.Add(int64(len(c.vals)))
+	f.st.bytes.Add(c.bytes)
+	if f.ended || !f.out.pass(c) {
+		f.ended = true
+	}
+	return !f.ended
+}
+
+// closing is the chunk that ends an epoch or the stream; mu is held.
+func (f *feeder[T]) closing() *chunk[T] {
+	if f.cur != nil {
+		return f.cur
+	}
+	c := newChunk[T](&f.pool)
+	if !f.begun {
+		f.mark, f.inputs = &mark{stage: f.st.name, state: feedMark{Epoch: f.epoch, Count: f.count}}, 0
+	}
+	c.epoch, c.at = f.epoch, f.mark
+	return c
+}
+
+// finish ends the epoch (last) or the stream (eof). It returns whether there is more
+// to come.
+func (f *feeder[T]) finish(last, eof bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.closing()
+	c.last, c.eof = last, eof
+	f.hand(c)
+	f.seek, f.places = nil, nil
+	return !eof && !f.ended
+}
+
+// fail ends the stream with an error.
+func (f *feeder[T]) fail(kind ErrorKind, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		return
+	}
+	var fault *StageError
+	if !errors.As(err, &fault) {
+		fault = &StageError{Stage: f.st.name, Kind: kindOf(err, kind), Epoch: f.epoch, Index: f.count, Err: err}
+		f.st.errors[fault.Kind].Add(1)
+		err = fault
+	}
+	c := f.closing()
+	c.fail(err, place{f.mark, f.inputs, 0})
+	f.hand(c)
+	f.ended = true
+}
+
+// flusher hands on chunks that wait too long.
+func (f *feeder[T]) flusher() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-f.armed:
+		case <-f.leftAlone:
+			return
+		}
+		for {
+			f.mu.Lock()
+			if f.cur == nil {
+				f.mu.Unlock()
+				break
+			}
+			wait := f.st.run.cfg.flushAfter - time.Since(f.since)
+			if wait <= 0 {
+				f.flush()
+			}
+			f.mu.Unlock()
+			if wait <= 0 {
+				break
+			}
+			timer.Reset(wait)
+			select {
+			case <-timer.C:
+			case <-f.leftAlone:
+				return
+			}
+		}
+	}
+}
+
+// watch ends the stream when the source takes too long.
+func (f *feeder[T]) watch() {
+	limit := f.st.run.cfg.sourceTimeout
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-f.leftAlone:
+			return
+		}
+		wait := limit
+		if asked := f.asked.Load(); asked != 0 {
+			wait -= time.Since(time.Unix(0, asked))
+		}
+		if wait <= 0 {
+			f.fail(KindSource, fmt.Errorf("%w: more than %v for one element", ErrSourceTimeout, limit))
+			f.cancelUpTo(math.MaxInt64)
+			return
+		}
+		timer.Reset(wait)
+	}
+}
+
+// cancelUpTo cancels the epoch being read if it is not after that one.
+func (f *feeder[T]) cancelUpTo(epoch int64) {
+	f.cancelMu.Lock()
+	defer f.cancelMu.Unlock()
+	if f.cancel != nil && f.cancels <= epoch {
+		f.cancel()
+	}
+}
+
+// quit implements [feed].
+func (f *feeder[T]) quit(epoch int64) {
+	if epoch <= f.quitting.Load() {
+		return
+	}
+	f.quitting.Store(epoch)
+	f.cancelUpTo(epoch)
+}
+
+// stop implements [feed].
+func (f *feeder[T]) stop() {
+	f.stopping.Store(true)
+	f.cancelUpTo(math.MaxInt64)
+}
+
+// push lets an asynchronous source push the elements of an epoch. It returns
+// io.EOF at its end.
+func (f *feeder[T]) push(ctx context.Context) error {
+	s := &sink[T]{feeder: f, behind: f.at.Count + uint64(f.skip)}
+	s.mu = make(chan struct{}, 1)
+	err := guard(ctx, func(ctx context.Context) error {
+		return f.async.Run(ctx, Start{Epoch: f.epoch, Seed: f.st.run.cfg.seed}, s)
+	})
+	s.mu <- struct{}{} // no Push is under way
+	s.closed = true
+	<-s.mu
+	switch {
+	case s.err != nil:
+		return s.err
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.behind > 0:
+		return fmt.Errorf("%w: %s is shorter than when the state was taken, elements that are missing: %d", ErrStateMismatch, f.st.name, s.behind)
+	}
+	return io.EOF
+}
+
+// sink implements [Sink].
+type sink[T any] struct {
+	*feeder[T]
+	mu     chan struct{} // a mutex that can be waited for until a context is done
+	behind uint64        // elements to drop: they were delivered before the stream was resumed
+	err    error         // ends the stream
+	closed bool
+}
+
+func (s *sink[T]) lock(ctx context.Context) error {
+	select {
+	case s.mu <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.closed || s.err != nil {
+		err := s.err
+		<-s.mu
+		if err == nil {
+			err = ErrClosed
+		}
+		return err
+	}
+	return nil
+}
+
+// Push implements [Sink].
+func (s *sink[T]) Push(ctx context.Context, v T) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.mu }()
+	if s.st.run.cfg.sourceTimeout > 0 {
+		s.asked.Store(0)
+		defer func() { s.asked.Store(time.Now().UnixNano()) }()
+	}
+	s.st.passed()
+	if s.behind > 0 {
+		s.behind--
+		s.count++
+		return nil
+	}
+	if err := s.room(ctx); err != nil {
+		return err
+	}
+	if !s.add(ctx, v, meta{origin: s.count}) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return ErrClosed
+	}
+	return nil
+}
+
+// Fail implements [Sink].
+func (s *sink[T]) Fail(ctx context.Context, err error) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.mu }()
+	if isFatal(ctx, err) {
+		s.err = err
+	} else if s.behind == 0 {
+		s.err = s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err)
+	}
+	return s.err
+}

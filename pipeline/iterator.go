@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Iterator is a running pipeline, seen by its consumer. Its methods may be called
+// by several goroutines; each element goes to one of them.
+//
+// An iterator has goroutines until its stream has ended or Close is called. One
+// that becomes unreachable is closed.
+type Iterator[T any] struct {
+	run    *run
+	config stateConfig
+
+	mu        sync.Mutex
+	queue     *queue
+	cur       *chunk[T] // nil before the first chunk and after the last
+	at        int       // next value of cur
+	pos       place     // behind what was delivered, if cur is nil
+	delivered int64
+	epoch     int64 // of the last value delivered, or of the next if an epoch has ended
+	ended     bool  // the consumer has seen the end of the epoch that pos is at the end of
+	swallow   bool  // the next end of an epoch was seen before the state was taken
+	err       error // what Next returns from now on
+
+	reachable runtime.Cleanup
+}
+
+func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
+	p, err := p.validate()
+	if err != nil {
+		return nil, err
+	}
+	it := &Iterator[T]{config: p.stateConfig()}
+	if s != nil {
+		if diff := s.Config.differences(it.config); len(diff) > 0 {
+			return nil, fmt.Errorf("%w: %s", ErrStateMismatch, joinWords(diff))
+		}
+		if p.cfg.unordered {
+			return nil, ErrUnordered
+		}
+		it.pos = s.Place.decode()
+		it.delivered, it.epoch, it.swallow = s.Delivered, s.Epoch, s.Ended
+		it.ended = s.Ended
+	}
+	if it.run, err = p.start(ctx, it.pos); err != nil {
+		return nil, err
+	}
+	it.queue = it.run.queues[len(it.run.queues)-1]
+	it.reachable = runtime.AddCleanup(it, func(r *run) { r.abandon(ErrClosed) }, it.run)
+	return it, nil
+}
+
+// Next returns the next element. After the last it returns io.EOF; a stream that
+// failed, or whose context ended, returns that error instead, after everything before it.
+// When ctx is done Next returns its cause and nothing is lost; likewise [ErrStalled]. After
+// an element was returned its memory is the caller's.
+func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	for {
+		v, boundary, err := it.step(ctx)
+		if !boundary || err != nil {
+			return v, err
+		}
+	}
+}
+
+// step returns the next element, or tells that an epoch has ended.
+func (it *Iterator[T]) step(ctx context.Context) (v T, boundary bool, err error) {
+	for {
+		if it.err != nil {
+			return v, false, it.err
+		}
+		if ctx.Err() != nil {
+			return v, false, context.Cause(ctx)
+		}
+		if it.queue.ended.Load() {
+			it.over(nil)
+			continue
+		}
+		if c := it.cur; c != nil {
+			if it.at < len(c.vals) {
+				v = c.vals[it.at]
+				it.at++
+				it.delivered++
+				it.epoch, it.ended = c.epoch, false
+				if it.at == len(c.vals) {
+					it.run.budget.give(&c.head)
+				}
+				return v, false, nil
+			}
+			if it.pass() {
+				return v, true, nil
+			}
+			continue
+		}
+		if err := it.fetch(ctx); err != nil {
+			return v, false, err
+		}
+	}
+}
+
+// pass leaves a chunk whose values were delivered. It tells whether an epoch ended
+// behind them.
+func (it *Iterator[T]) pass() bool {
+	c := it.cur
+	it.pos = c.place(len(c.vals))
+	boundary := c.last && !it.swallow
+	if c.last {
+		it.epoch, it.ended, it.swallow = c.epoch+1, true, false
+	}
+	switch {
+	case c.err != nil:
+		it.over(c.err)
+	case c.eof:
+		it.over(io.EOF)
+	}
+	it.run.budget.give(&c.head)
+	it.cur = nil
+	c.recycle()
+	return boundary
+}
+
+// over ends the stream. Without a reason it is that for which it was abandoned.
+func (it *Iterator[T]) over(reason error) {
+	if reason == nil {
+		if reason = it.run.whyAbandoned(); reason == nil {
+			reason = ErrClosed
+		}
+	}
+	it.err = reason
+	it.settle()
+	it.queue.endBefore()
+}
+
+// settle keeps the place behind what was delivered, and lets go of the chunk.
+func (it *Iterator[T]) settle() {
+	if it.cur != nil {
+		it.pos = it.cur.place(it.at)
+		it.cur = nil
+	}
+}
+
+// fetch waits for a chunk.
+func (it *Iterator[T]) fetch(ctx context.Context) error {
+	var alarm <-chan time.Time
+	stall := it.run.cfg.stallTimeout
+	if stall > 0 {
+		t := time.NewTimer(stall)
+		defer t.Stop()
+		alarm = t.C
+	}
+	c := it.queue.take(ctx.Done(), alarm)
+	if c != nil {
+		it.cur = c.(*chunk[T])
+		it.at = it.cur.begin
+		return nil
+	}
+	switch {
+	case it.queue.ended.Load():
+		it.over(nil)
+		return it.err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: nothing has come for %v; functions being called: %s", ErrStalled, stall, it.run.inside())
+}
+
+// All goes through the elements. An error comes last, with the zero element; the
+// end is no error. Leaving the loop closes the iterator.
+func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		defer it.Close()
+		for {
+			v, err := it.Next(ctx)
+			if err == io.EOF {
+				return
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Epochs goes through the epochs: their numbers and their elements, which need not be
+// gone through to the end. An error comes as an element, last. Leaving the outer loop closes the
+// iterator.
+func (it *Iterator[T]) Epochs(ctx context.Context) iter.Seq2[int64, iter.Seq2[T, error]] {
+	return func(yield func(int64, iter.Seq2[T, error]) bool) {
+		defer it.Close()
+		for {
+			epoch := it.Epoch()
+			ended, failed := false, false // the epoch, the stream
+			one := func(yield func(T, error) bool) {
+				for !ended && !failed {
+					it.mu.Lock()
+					v, boundary, err := it.step(ctx)
+					it.mu.Unlock()
+					switch {
+					case err == io.EOF:
+						failed = true
+					case err != nil:
+						failed = true
+						yield(v, err)
+					case boundary:
+						ended = true
+					case !yield(v, nil):
+						return
+					}
+				}
+			}
+			if it.Done() {
+				return
+			}
+			if !yield(epoch, one) {
+				return
+			}
+			for range one { // the rest
+			}
+			if failed {
+				return
+			}
+		}
+	}
+}
+
+// Done reports whether the stream has ended, so that Next returns an error.
+func (it *Iterator[T]) Done() bool {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.err != nil
+}
+
+// Epoch returns the epoch of the element that Next returned last, from 0; once the
+// end of an epoch has been seen, the next.
+func (it *Iterator[T]) Epoch() int64 {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	return it.epoch
+}
+
+// State returns what the consumer has received, as JSON of a few hundred bytes, for
+// [Pipeline.Resume]: positions, counts and the seed, no elements. It may be called between any two
+// elements and after the end, also when that was an error.
+func (it *Iterator[T]) State() ([]byte, error) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.run.cfg.unordered {
+		return nil, ErrUnordered
+	}
+	pos := it.pos
+	if it.cur != nil {
+		pos = it.cur.place(it.at)
+	}
+	encoded, err := pos.encode()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(state{
+		Version: stateVersion, Config: it.config, Delivered: it.delivered,
+		Ended: it.ended, Epoch: it.epoch, Place: encoded,
+	})
+}
+
+// Stop ends the stream early and cleanly: nothing more is read from the source, what
+// is on its way is still delivered, then Next returns io.EOF. What stages hold back, like
+// a shuffle buffer, is not delivered: it belongs to the rest that State resumes.
+func (it *Iterator[T]) Stop() { it.run.feed.stop() }
+
+// Close ends the stream now: Next returns [ErrClosed], unless the stream has ended before.
+// It waits until no goroutine is left, or until functions of the user have not returned
+// for [Pipeline.CloseTimeout]: then it returns [ErrStuck] and says which. It may be
+// called again, to wait again.
+func (it *Iterator[T]) Close() error {
+	it.run.abandon(ErrClosed)
+	it.reachable.Stop()
+	timeout := time.NewTimer(it.run.cfg.closeTimeout)
+	defer timeout.Stop()
+	select {
+	case <-it.run.finished:
+		return nil
+	default:
+	}
+	select {
+	case <-it.run.finished:
+		return nil
+	case <-timeout.C:
+	}
+	return fmt.Errorf("%w: after %v these are still being called: %s", ErrStuck, it.run.cfg.closeTimeout, it.run.inside())
+}
+
+// joinWords joins a list for a message.
+func joinWords(list []string) string {
+	out := ""
+	for i, s := range list {
+		if i > 0 {
+			out += "; "
+		}
+		out += s
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// mark is where a stage that runs in order stood at some point of the stream: enough
+// to let it go on from there, given its input from up on.
+//
+//	place ─at─▸ mark of the last such stage ─up─▸ place ─at─▸ mark of the one before … the source
+type mark struct {
+	stage string // for checking
+	state any    // becomes JSON
+	up    place  // of its input; without a mark for the source
+}
+
+// place is a place between two values of a stream: behind the first skip outputs
+// of the stage that at belongs to, and behind the first drop values that the stages which
+// do not run in order made of the next one. The zero place is the beginning.
+type place struct {
+	at   *mark
+	skip uint32
+	drop uint32
+}
+
+// markJSON and placeJSON are the form of marks and places in a state.
+type markJSON struct {
+	Stage string          `json:"stage"`
+	State json.RawMessage `json:"state,omitempty"`
+	Up    *placeJSON      `json:"up,omitempty"`
+}
+
+type placeJSON struct {
+	At   *markJSON `json:"at,omitempty"`
+	Skip uint32    `json:"skip,omitempty"`
+	Drop uint32    `json:"drop,omitempty"`
+}
+
+func (p place) encode() (*placeJSON, error) {
+	out := &placeJSON{Skip: p.skip, Drop: p.drop}
+	if p.at == nil {
+		return out, nil
+	}
+	state, err := json.Marshal(p.at.state)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: the state of %s: %w", p.at.stage, err)
+	}
+	out.At = &markJSON{Stage: p.at.stage, State: state}
+	if p.at.up != (place{}) {
+		if out.At.Up, err = p.at.up.encode(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (p *placeJSON) decode() place {
+	if p == nil {
+		return place{}
+	}
+	out := place{skip: p.Skip, drop: p.Drop}
+	if p.At != nil {
+		out.at = &mark{stage: p.At.Stage, state: p.At.State, up: p.At.Up.decode()}
+	}
+	return out
+}
+
+// restore fills state from a mark that was decoded; m may be nil.
+func (m *mark) restore(state any) error {
+	if m == nil {
+		return nil
+	}
+	raw, _ := m.state.(json.RawMessage)
+	if raw == nil {
+		return errors.New("it has no state")
+	}
+	return json.Unmarshal(raw, state)
+}

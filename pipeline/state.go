@@ -1,0 +1,107 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// stateVersion is that of the form of a state.
+const stateVersion = 1
+
+// state is what [Iterator.State] makes: which pipeline, and which place of its stream.
+type state struct {
+	Version int         `json:"rosaline_pipeline_state"`
+	Config  stateConfig `json:"config"`
+	// Delivered counts what the consumer had received, since the very beginning.
+	Delivered int64 `json:"delivered"`
+	// Ended says that the consumer has seen the end of the epoch that Place is at the
+	// end of.
+	Ended bool       `json:"epoch_ended,omitempty"`
+	Epoch int64      `json:"epoch"`
+	Place *placeJSON `json:"place"`
+}
+
+// stateConfig is what the order of a stream depends on.
+type stateConfig struct {
+	Source    string   `json:"source"`
+	Stages    []string `json:"stages"`
+	Seed      uint64   `json:"seed"`
+	Policy    string   `json:"on_error"`
+	Shard     string   `json:"shard,omitempty"`
+	Canonical int      `json:"canonical_shards,omitempty"`
+	DropLast  bool     `json:"drop_last,omitempty"`
+	Straddle  bool     `json:"across_epochs,omitempty"`
+}
+
+func (p plan) stateConfig() stateConfig {
+	c := stateConfig{
+		Source: p.stages[0].param, Seed: p.cfg.seed, Policy: p.cfg.policy.String(),
+		Canonical: p.cfg.canonical, DropLast: p.cfg.dropLast, Straddle: p.cfg.straddle,
+		Stages: []string{},
+	}
+	for _, s := range p.stages[1:] {
+		name := s.name
+		if s.param != "" {
+			name += "(" + s.param + ")"
+		}
+		c.Stages = append(c.Stages, name)
+	}
+	if s := p.cfg.sharding; s != nil {
+		c.Shard = fmt.Sprintf("%d/%d %v", s.Rank, s.World, s.Mode)
+		if p.cfg.byFile {
+			c.Shard += " by file"
+		}
+	}
+	return c
+}
+
+// differences lists what is not the same in two configurations.
+func (c stateConfig) differences(o stateConfig) []string {
+	var out []string
+	for _, f := range []struct {
+		name      string
+		then, now any
+	}{
+		{"source", c.Source, o.Source},
+		{"stages", strings.Join(c.Stages, " → "), strings.Join(o.Stages, " → ")},
+		{"seed", c.Seed, o.Seed},
+		{"on_error", c.Policy, o.Policy},
+		{"shard", c.Shard, o.Shard},
+		{"canonical_shards", c.Canonical, o.Canonical},
+		{"drop_last", c.DropLast, o.DropLast},
+		{"across_epochs", c.Straddle, o.Straddle},
+	} {
+		if f.then != f.now {
+			out = append(out, fmt.Sprintf("%s was %v and is %v", f.name, f.then, f.now))
+		}
+	}
+	return out
+}
+
+// parseState reads a state.
+func parseState(raw []byte) (*state, error) {
+	var version struct {
+		Version *int `json:"rosaline_pipeline_state"`
+	}
+	if err := json.Unmarshal(raw, &version); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	switch v := version.Version; {
+	case v == nil:
+		return nil, fmt.Errorf("%w: it has no rosaline_pipeline_state", ErrState)
+	case *v != stateVersion:
+		return nil, fmt.Errorf("%w: version %d; this program reads version %d", ErrState, *v, stateVersion)
+	}
+	s := new(state)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if s.Place == nil || s.Delivered < 0 || s.Epoch < 0 {
+		return nil, fmt.Errorf("%w: it has no place, or negative counts", ErrState)
+	}
+	return s, nil
+}

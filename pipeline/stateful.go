@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// statefulOperator runs transforms of the user that remember, one an epoch.
+type statefulOperator[T, U any] struct {
+	st    *stage
+	make  func() StatefulTransform[T, U]
+	epoch int64
+	cur   StatefulTransform[T, U] // nil before the first value of an epoch
+	from  place                   // of that value
+	given uint64                  // values given out in the epoch
+	owed  uint64                  // values that had been given out when the state was taken
+
+	restored *statefulState
+}
+
+// statefulState is what a stateful transform remembers. Without a snapshot it is
+// given the epoch again, and what it gives out is dropped up to Given.
+type statefulState struct {
+	Epoch    int64           `json:"epoch"`
+	Given    uint64          `json:"given"`
+	Snapshot json.RawMessage `json:"snapshot,omitempty"`
+}
+
+func newStateful[T, U any](st *stage, make func() StatefulTransform[T, U], restored *mark) (*statefulOperator[T, U], error) {
+	s := &statefulOperator[T, U]{st: st, make: make, epoch: -1}
+	if restored != nil {
+		s.restored = new(statefulState)
+		if err := restored.restore(s.restored); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// begin makes the transform of an epoch.
+func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
+	if s.cur != nil && s.epoch == o.epoch {
+		return nil
+	}
+	s.cur, s.epoch, s.from = s.make(), o.epoch, o.here()
+	s.given, s.owed = 0, 0
+	if r := s.restored; r != nil && r.Epoch == o.epoch {
+		if r.Snapshot == nil {
+			s.owed = r.Given
+		} else {
+			s.given = r.Given
+			saved, ok := s.cur.(Resumable)
+			if !ok {
+				return fmt.Errorf("%w: %s cannot take back what it remembered", ErrStateMismatch, s.st.name)
+			}
+			if err := saved.Restore(r.Snapshot); err != nil {
+				return fmt.Errorf("%w: %s: %w", ErrState, s.st.name, err)
+			}
+		}
+	}
+	s.restored = nil
+	return nil
+}
+
+// emitter gives out values made of one with meta m.
+func (s *statefulOperator[T, U]) emitter(m meta, o *outlet[U]) func(U) {
+	n := 0
+	return func(v U) {
+		if s.owed > 0 {
+			s.owed--
+		} else {
+			o.emit(v, m.child(n))
+		}
+		s.given++
+		n++
+	}
+}
+
+func (s *statefulOperator[T, U]) push(v T, m meta, o *outlet[U]) error {
+	if err := s.begin(o); err != nil {
+		return err
+	}
+	return s.cur.Push(o.ctx, v, s.emitter(m, o))
+}
+
+func (s *statefulOperator[T, U]) finish(o *outlet[U], cut bool) error {
+	if cut && s.cur == nil {
+		return nil
+	}
+	if err := s.begin(o); err != nil {
+		return err
+	}
+	var m meta
+	if n := len(o.in.meta); n > 0 {
+		m = o.in.meta[n-1]
+	}
+	cur := s.cur
+	s.cur = nil
+	return cur.Finish(o.ctx, s.emitter(m.child(-2), o))
+}
+
+func (s *statefulOperator[T, U]) snapshot() (any, place, bool) {
+	switch {
+	case s.restored != nil:
+		return s.restored, place{}, false
+	case s.cur == nil:
+		return &statefulState{Epoch: -1}, place{}, false
+	}
+	state := &statefulState{Epoch: s.epoch, Given: s.given}
+	if saved, ok := s.cur.(Resumable); ok {
+		snapshot, err := saved.Snapshot()
+		if err == nil {
+			state.Snapshot, err = json.Marshal(snapshot)
+		}
+		if err == nil {
+			return state, place{}, false
+		}
+	}
+	return state, s.from, true
+}
