@@ -63,7 +63,7 @@ func (c *caching[T]) next(w *worker) carrier {
 		c.st.run.budget.give(of)
 	}
 	out.epoch = c.epoch
-	out.at = &mark{stage: c.st.name, state: cacheState{c.epoch, c.at}}
+	out.at = &mark{stage: c.st.id, state: cacheState{c.epoch, c.at}}
 	if of != nil {
 		out.elements, out.bytes = of.elements, of.bytes
 	}

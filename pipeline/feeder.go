@@ -237,6 +237,7 @@ func (f *feeder[T]) room(ctx context.Context) error {
 	if f.reserved > 0 && f.begun {
 		return nil
 	}
+	again := f.begun && f.inputs < marksEvery
 	if f.reserved == 0 {
 		f.reserved = f.st.run.budget.takeElements(f.st.run.chunkSize, f.st, ctx.Done())
 		if f.reserved == 0 {
@@ -244,7 +245,10 @@ func (f *feeder[T]) room(ctx context.Context) error {
 		}
 	}
 	f.mu.Lock()
-	f.begin()
+	if !again {
+		f.begin()
+	}
+	f.since = time.Now()
 	f.mu.Unlock()
 	return nil
 }
@@ -255,8 +259,7 @@ func (f *feeder[T]) begin() {
 	if f.seek != nil {
 		m.Position = f.seek.Position()
 	}
-	f.mark, f.inputs = &mark{stage: f.st.name, state: m}, 0
-	f.since, f.begun = time.Now(), true
+	f.mark, f.inputs, f.begun = &mark{stage: f.st.id, state: m}, 0, true
 }
 
 // add puts an element into the chunk and hands that on if it is full. It returns
@@ -340,7 +343,7 @@ func (f *feeder[T]) closing() *chunk[T] {
 	}
 	c := newChunk[T](&f.pool)
 	if !f.begun {
-		f.mark, f.inputs = &mark{stage: f.st.name, state: feedMark{Epoch: f.epoch, Count: f.count}}, 0
+		f.mark, f.inputs = &mark{stage: f.st.id, state: feedMark{Epoch: f.epoch, Count: f.count}}, 0
 	}
 	c.epoch, c.at = f.epoch, f.mark
 	return c

@@ -393,6 +393,15 @@ func (p *Pipeline[T]) Cache() *Pipeline[T] {
 	}})}
 }
 
+// Named gives the last stage a name, for errors, statistics and traces. States do
+// not depend on it.
+func (p *Pipeline[T]) Named(name string) *Pipeline[T] {
+	out := p.plan
+	out.stages = slices.Clone(out.stages)
+	out.stages[len(out.stages)-1].label = name
+	return &Pipeline[T]{out}
+}
+
 // with returns the plan with another option.
 func (p *Pipeline[T]) with(set func(*config)) *Pipeline[T] {
 	out := p.plan

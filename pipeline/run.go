@@ -155,11 +155,13 @@ func (p *plan) start(ctx context.Context, from place) (*run, error) {
 func (r *run) build(p *plan, from place) error {
 	specs := p.stages
 	r.quitters = make([]interface{ quit(int64) }, len(specs))
-	names := map[string]int{}
+	ids, labels := map[string]int{}, map[string]int{}
 	for i, spec := range specs {
-		st := &stage{run: r, index: i, name: spec.name}
-		if names[spec.name]++; names[spec.name] > 1 {
-			st.name = fmt.Sprintf("%s#%d", spec.name, names[spec.name])
+		st := &stage{run: r, index: i}
+		st.id = distinct(spec.name, ids)
+		st.name = st.id
+		if spec.label != "" {
+			st.name = distinct(spec.label, labels)
 		}
 		r.stages = append(r.stages, st)
 	}
@@ -187,8 +189,8 @@ func (r *run) build(p *plan, from place) error {
 			from = place{}
 			continue
 		}
-		if from.at.stage != st.name {
-			return fmt.Errorf("%w: it has a place of the stage %q where the pipeline has %q", ErrState, from.at.stage, st.name)
+		if from.at.stage != st.id {
+			return fmt.Errorf("%w: it has a place of the stage %q where the pipeline has %q", ErrState, from.at.stage, st.id)
 		}
 		if spec.kind == kindFeed && from.at.up != (place{}) {
 			return fmt.Errorf("%w: it has a place before the source", ErrState)
@@ -257,6 +259,14 @@ func (r *run) build(p *plan, from place) error {
 		q.drop = int(drops[q.before.index])
 	}
 	return nil
+}
+
+// distinct numbers the names that come more than once.
+func distinct(name string, seen map[string]int) string {
+	if seen[name]++; seen[name] > 1 {
+		return fmt.Sprintf("%s#%d", name, seen[name])
+	}
+	return name
 }
 
 // newWorker registers a goroutine that calls functions of the user.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"runtime/trace"
 	"sync"
 )
 
@@ -46,12 +47,20 @@ func (o *outlet[U]) emit(v U, m meta) {
 // here is the place of the value being pushed.
 func (o *outlet[U]) here() place { return o.in.place(o.at) }
 
+// marksEvery is how many elements a mark serves at least: where chunks are small, marks
+// would else be what is allocated most. A resumed stage does as many again.
+const marksEvery = 16
+
 // serialStage runs an operator.
 type serialStage[T, U any] struct {
 	st   *stage
 	op   operator[T, U]
 	pool sync.Pool
 	o    outlet[U]
+
+	stood *mark // the last mark; outputs are counted from there on
+	since int   // inputs since
+
 	quit bool // the rest of the epoch is dropped
 }
 
@@ -66,13 +75,20 @@ func newSerial[T, U any](st *stage, op operator[T, U], skip uint32) *serialStage
 func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	entered := w.enter(s.st)
 	defer w.leave(s.st, entered)
+	if trace.IsEnabled() {
+		defer trace.StartRegion(s.st.run.ctx, s.st.name).End()
+	}
 	in := c.(*chunk[T])
 	out := newChunk[U](&s.pool)
 	out.epoch = in.epoch
 	o := &s.o
-	o.in, o.at, o.out, o.epoch, o.next = &in.head, in.begin, out, in.epoch, 0
+	o.in, o.at, o.out, o.epoch = &in.head, in.begin, out, in.epoch
 	o.turn++
-	out.at = s.mark(in.place(in.begin))
+	if s.stood == nil || o.next >= marksEvery || s.since >= marksEvery {
+		s.stood, s.since, o.next = s.mark(in.place(in.begin)), 0, 0
+	}
+	out.at = s.stood
+	s.since += len(in.vals)
 	s.st.in.Add(int64(len(in.vals) - in.begin))
 	err := s.push(in)
 	var end place
@@ -85,17 +101,17 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	switch {
 	case err != nil:
 		s.finish(true)
-		out.inputs = o.next
+		out.inputs = o.next + o.skip
 		out.fail(err, place{at: s.mark(end)})
 	case in.last:
 		if err = s.finish(false); err != nil {
-			out.inputs = o.next
+			out.inputs = o.next + o.skip
 			out.fail(err, place{at: s.mark(in.place(len(in.vals)))})
 			break
 		}
 		fallthrough
 	default:
-		out.inputs = o.next
+		out.inputs = o.next + o.skip
 		out.last, out.eof = in.last && !s.quit, in.eof
 		if o.over && !s.quit {
 			s.quit = true
@@ -104,7 +120,7 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 		}
 	}
 	if in.last {
-		s.quit = false
+		s.quit, s.stood = false, nil
 	}
 	o.over = false
 	if len(out.vals) > 0 || out.control() {
@@ -123,7 +139,7 @@ func (s *serialStage[T, U]) mark(in place) *mark {
 	if !held {
 		up = in
 	}
-	return &mark{s.st.name, state, up}
+	return &mark{s.st.id, state, up}
 }
 
 // push pushes the values of a chunk up to the first error that ends the stream,

@@ -22,7 +22,8 @@ const (
 // stageSpec is a stage of a plan. Of the functions one is set, by kind.
 type stageSpec struct {
 	kind  stageKind
-	name  string // for statistics
+	name  string // what it is
+	label string // what the user calls it, if anything
 	param string // with the name, part of what a state is held against
 	laps  int64  // how many epochs of its input make one of its output; 0 is 1
 
@@ -67,7 +68,8 @@ type feed interface {
 type stage struct {
 	run    *run
 	index  int    // in the plan
-	name   string // unique
+	id     string // what it is, unique; in states
+	name   string // what the user calls it, unique; else the same
 	epochs int64  // of its output; 0 is endless
 	laps   int64  // how many of its epochs make one of the output of the pipeline
 
