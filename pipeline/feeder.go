@@ -198,6 +198,10 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 			return err
 		}
 		v, err := f.next(ctx)
+		var bytes int64
+		if err == nil {
+			bytes, err = f.measure(v)
+		}
 		if err != nil {
 			if err == io.EOF || isFatal(ctx, err) || errors.Is(err, ErrPanic) {
 				return err
@@ -215,7 +219,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 				m.sub = padding
 			}
 		}
-		if !f.add(ctx, v, m) {
+		if !f.add(ctx, v, bytes, m) {
 			return context.Canceled
 		}
 	}
@@ -229,6 +233,15 @@ func (f *feeder[T]) next(ctx context.Context) (v T, err error) {
 		defer f.asked.Store(0)
 	}
 	return f.cursor.Next(ctx)
+}
+
+// measure is the size of an element.
+func (f *feeder[T]) measure(v T) (n int64, err error) {
+	if f.size == nil {
+		return 0, nil
+	}
+	defer caught(&err)
+	return max(f.size(v), 0), nil
 }
 
 // room makes sure that there is a place for an element, and notes where the source
@@ -245,11 +258,13 @@ func (f *feeder[T]) room(ctx context.Context) error {
 		}
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if !again {
-		f.begin()
+		if err := guard(ctx, func(context.Context) error { f.begin(); return nil }); err != nil {
+			return err
+		}
 	}
 	f.since = time.Now()
-	f.mu.Unlock()
 	return nil
 }
 
@@ -264,10 +279,8 @@ func (f *feeder[T]) begin() {
 
 // add puts an element into the chunk and hands that on if it is full. It returns
 // false when nothing is wanted any more.
-func (f *feeder[T]) add(ctx context.Context, v T, m meta) bool {
-	var bytes int64
-	if f.size != nil {
-		bytes = f.size(v)
+func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
+	if bytes > 0 {
 		b := f.st.run.budget
 		if !b.tryBytes(bytes) {
 			f.mu.Lock()
@@ -531,7 +544,12 @@ func (s *sink[T]) Push(ctx context.Context, v T) error {
 	if err := s.room(ctx); err != nil {
 		return err
 	}
-	if !s.add(ctx, v, meta{origin: s.count}) {
+	bytes, err := s.measure(v)
+	if err != nil {
+		s.err = s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err)
+		return s.err
+	}
+	if !s.add(ctx, v, bytes, meta{origin: s.count}) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

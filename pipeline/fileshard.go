@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // fileSharded is the part of a source that one rank has by file. Under Pad and
@@ -13,6 +14,11 @@ import (
 type fileSharded[T any] struct {
 	src FileSharder[T]
 	Sharding
+
+	mu      sync.Mutex
+	counted bool
+	goalIs  int64 // once counted
+	fromIs  int
 }
 
 // fileShardPosition is where a fileShardCursor stands.
@@ -58,6 +64,12 @@ func (s *fileSharded[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 // goal counts the elements of all ranks. from is the rank whose files stand in for
 // those of a rank that has none.
 func (s *fileSharded[T]) goal(ctx context.Context) (goal int64, from int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counted {
+		return s.goalIs, s.fromIs, nil
+	}
+	defer func() { s.counted, s.goalIs, s.fromIs = err == nil, goal, from }()
 	counts := make([]int64, s.World)
 	for rank := range counts {
 		part, err := s.src.ShardFiles(rank, s.World)

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,17 +21,18 @@ type Iterator[T any] struct {
 	run    *run
 	config stateConfig
 
-	mu        sync.Mutex
-	queue     *queue
-	cur       *chunk[T] // nil before the first chunk and after the last
-	at        int       // next value of cur
-	pos       place     // behind what was delivered, if cur is nil
-	delivered int64
-	epoch     int64 // of the last value delivered, or of the next if an epoch has ended
-	ended     bool  // the consumer has seen the end of the epoch that pos is at the end of
-	swallow   bool  // the next end of an epoch was seen before the state was taken
-	err       error // what Next returns from now on
+	queue   *queue
+	waiting sync.Mutex // held by the one who waits for a chunk; taken before mu
+	mu      sync.Mutex // of what follows
+	cur     *chunk[T]  // nil before the first chunk and after the last
+	at      int        // next value of cur
+	pos     place      // behind what was delivered, if cur is nil
+	ended   bool       // the consumer has seen the end of the epoch that pos is at the end of
+	swallow bool       // the next end of an epoch was seen before the state was taken
+	err     error      // what Next returns from now on
 
+	delivered atomic.Int64
+	epoch     atomic.Int64 // of the last value delivered, or of the next if an epoch has ended
 	reachable runtime.Cleanup
 }
 
@@ -48,8 +50,9 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 			return nil, ErrUnordered
 		}
 		it.pos = s.Place.decode()
-		it.delivered, it.epoch, it.swallow = s.Delivered, s.Epoch, s.Ended
-		it.ended = s.Ended
+		it.swallow, it.ended = s.Ended, s.Ended
+		it.delivered.Store(s.Delivered)
+		it.epoch.Store(s.Epoch)
 	}
 	if it.run, err = p.start(ctx, it.pos); err != nil {
 		return nil, err
@@ -64,8 +67,6 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 // When ctx is done Next returns its cause and nothing is lost; likewise [ErrStalled]. After
 // an element was returned its memory is the caller's.
 func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
-	it.mu.Lock()
-	defer it.mu.Unlock()
 	for {
 		v, boundary, err := it.step(ctx)
 		if !boundary || err != nil {
@@ -76,35 +77,48 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 
 // step returns the next element, or tells that an epoch has ended.
 func (it *Iterator[T]) step(ctx context.Context) (v T, boundary bool, err error) {
+	it.mu.Lock()
 	for {
-		if it.err != nil {
-			return v, false, it.err
-		}
-		if ctx.Err() != nil {
-			return v, false, context.Cause(ctx)
-		}
-		if it.queue.ended.Load() {
-			it.over(nil)
-			continue
-		}
-		if c := it.cur; c != nil {
-			if it.at < len(c.vals) {
-				v = c.vals[it.at]
-				it.at++
-				it.delivered++
-				it.epoch, it.ended = c.epoch, false
-				if it.at == len(c.vals) {
-					it.run.budget.give(&c.head)
-				}
-				return v, false, nil
-			}
-			if it.pass() {
-				return v, true, nil
-			}
-			continue
+		v, boundary, ok, err := it.ready(ctx)
+		it.mu.Unlock()
+		if ok {
+			return v, boundary, err
 		}
 		if err := it.fetch(ctx); err != nil {
 			return v, false, err
+		}
+		it.mu.Lock()
+	}
+}
+
+// ready is step without waiting; ok tells whether there is something. mu is held.
+func (it *Iterator[T]) ready(ctx context.Context) (v T, boundary, ok bool, err error) {
+	for {
+		if it.err != nil {
+			return v, false, true, it.err
+		}
+		if ctx.Err() != nil {
+			return v, false, true, context.Cause(ctx)
+		}
+		c := it.cur
+		switch {
+		case it.queue.ended.Load():
+			it.over(nil)
+		case c == nil:
+			return v, false, false, nil
+		case it.at < len(c.vals):
+			var none T
+			v, c.vals[it.at] = c.vals[it.at], none
+			it.at++
+			it.delivered.Add(1)
+			it.ended = false
+			it.epoch.Store(c.epoch)
+			if it.at == len(c.vals) {
+				it.run.budget.give(&c.head)
+			}
+			return v, false, true, nil
+		case it.pass():
+			return v, true, true, nil
 		}
 	}
 }
@@ -116,7 +130,8 @@ func (it *Iterator[T]) pass() bool {
 	it.pos = c.place(len(c.vals))
 	boundary := c.last && !it.swallow
 	if c.last {
-		it.epoch, it.ended, it.swallow = c.epoch+1, true, false
+		it.ended, it.swallow = true, false
+		it.epoch.Store(c.epoch + 1)
 	}
 	switch {
 	case c.err != nil:
@@ -150,8 +165,16 @@ func (it *Iterator[T]) settle() {
 	}
 }
 
-// fetch waits for a chunk.
+// fetch waits for a chunk, unless another goroutine has done so meanwhile.
 func (it *Iterator[T]) fetch(ctx context.Context) error {
+	it.waiting.Lock()
+	defer it.waiting.Unlock()
+	it.mu.Lock()
+	there := it.cur != nil || it.err != nil
+	it.mu.Unlock()
+	if there {
+		return nil
+	}
 	var alarm <-chan time.Time
 	stall := it.run.cfg.stallTimeout
 	if stall > 0 {
@@ -160,19 +183,20 @@ func (it *Iterator[T]) fetch(ctx context.Context) error {
 		alarm = t.C
 	}
 	c := it.queue.take(ctx.Done(), alarm)
-	if c != nil {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	switch {
+	case c != nil:
 		it.cur = c.(*chunk[T])
 		it.at = it.cur.begin
-		return nil
-	}
-	switch {
 	case it.queue.ended.Load():
 		it.over(nil)
-		return it.err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	default:
+		return fmt.Errorf("%w: nothing has come for %v; functions being called: %s", ErrStalled, stall, it.run.inside())
 	}
-	return fmt.Errorf("%w: nothing has come for %v; functions being called: %s", ErrStalled, stall, it.run.inside())
+	return nil
 }
 
 // All goes through the elements. An error comes last, with the zero element; the
@@ -203,9 +227,7 @@ func (it *Iterator[T]) Epochs(ctx context.Context) iter.Seq2[int64, iter.Seq2[T,
 			ended, failed := false, false // the epoch, the stream
 			one := func(yield func(T, error) bool) {
 				for !ended && !failed {
-					it.mu.Lock()
 					v, boundary, err := it.step(ctx)
-					it.mu.Unlock()
 					switch {
 					case err == io.EOF:
 						failed = true
@@ -243,11 +265,7 @@ func (it *Iterator[T]) Done() bool {
 
 // Epoch returns the epoch of the element that Next returned last, from 0; once the
 // end of an epoch has been seen, the next.
-func (it *Iterator[T]) Epoch() int64 {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	return it.epoch
-}
+func (it *Iterator[T]) Epoch() int64 { return it.epoch.Load() }
 
 // State returns what the consumer has received, as JSON of a few hundred bytes, for
 // [Pipeline.Resume]: positions, counts and the seed, no elements. It may be called between any two
@@ -267,8 +285,8 @@ func (it *Iterator[T]) State() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(state{
-		Version: stateVersion, Config: it.config, Delivered: it.delivered,
-		Ended: it.ended, Epoch: it.epoch, Place: encoded,
+		Version: stateVersion, Config: it.config, Delivered: it.delivered.Load(),
+		Ended: it.ended, Epoch: it.epoch.Load(), Place: encoded,
 	})
 }
 

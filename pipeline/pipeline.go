@@ -73,7 +73,7 @@ func fed[T any](p plan, src Source[T], async AsyncSource[T], size func(T) int64)
 		if s := st.run.cfg.sharding; s != nil {
 			files, ok := any(src).(FileSharder[T])
 			if st.run.cfg.byFile && ok {
-				from = &fileSharded[T]{files, *s}
+				from = &fileSharded[T]{src: files, Sharding: *s}
 			} else {
 				from = Sharded(src, *s)
 			}

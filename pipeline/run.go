@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -284,6 +285,7 @@ func (r *run) addWorker() {
 	w := r.newWorker("a worker")
 	r.all.Go(func() {
 		defer r.running.Add(-1)
+		defer r.forget(w)
 		if r.cfg.pinThreads {
 			unpin := pin(int(n - 1))
 			defer unpin()
@@ -300,6 +302,13 @@ func (r *run) addWorker() {
 			}
 		}
 	})
+}
+
+// forget is for a worker that has ended.
+func (r *run) forget(w *worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
 }
 
 // offer gives an error to the sink.

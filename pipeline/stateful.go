@@ -108,13 +108,21 @@ func (s *statefulOperator[T, U]) snapshot() (any, place, bool) {
 	}
 	state := &statefulState{Epoch: s.epoch, Given: s.given}
 	if saved, ok := s.cur.(Resumable); ok {
-		snapshot, err := saved.Snapshot()
-		if err == nil {
-			state.Snapshot, err = json.Marshal(snapshot)
-		}
-		if err == nil {
+		var err error
+		if state.Snapshot, err = snapshotOf(saved); err == nil {
 			return state, place{}, false
 		}
 	}
 	return state, s.from, true
+}
+
+// snapshotOf is what a transform remembers, as JSON. One that fails, or panics, is
+// treated as if it could not tell.
+func snapshotOf(saved Resumable) (raw json.RawMessage, err error) {
+	defer caught(&err)
+	snapshot, err := saved.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(snapshot)
 }

@@ -41,9 +41,7 @@ type QueueStats struct {
 
 // Stats returns what is known now.
 func (it *Iterator[T]) Stats() Stats {
-	it.mu.Lock()
-	s := Stats{Delivered: it.delivered, Epoch: it.epoch}
-	it.mu.Unlock()
+	s := Stats{Delivered: it.delivered.Load(), Epoch: it.Epoch()}
 	r := it.run
 	s.Elapsed = time.Since(r.started)
 	if ended := r.ended.Load(); ended != 0 {
