@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,7 @@ type feeder[T any] struct {
 	cancelMu  sync.Mutex
 	cancel    context.CancelFunc // of an epoch
 	cancels   int64              // that epoch
+	done      <-chan struct{}    // closed when the epoch is cancelled
 	asked     atomic.Int64       // when Next was called, 0 when it has returned
 	armed     chan struct{}      // tells the flusher of a chunk
 	flushers  sync.WaitGroup
@@ -81,13 +83,13 @@ func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[
 	if f.at.Epoch < 0 {
 		return nil, fmt.Errorf("%w: the place of the source: epoch %d", ErrState, f.at.Epoch)
 	}
-	f.epoch = f.at.Epoch
+	f.epoch, f.count = f.at.Epoch, f.at.Count+uint64(f.skip)
 	return f, nil
 }
 
 // run goes through the epochs.
 func (f *feeder[T]) run() {
-	f.flushers.Go(f.flusher)
+	f.flushers.Go(func() { f.st.run.oversee(f.worker, f.flusher) })
 	if f.st.run.cfg.sourceTimeout > 0 {
 		f.flushers.Go(f.watch)
 	}
@@ -107,8 +109,8 @@ func (f *feeder[T]) run() {
 		f.mu.Lock()
 		f.epoch++
 		f.count, f.begun = 0, false
-		f.mu.Unlock()
 		f.skip, f.at = 0, feedMarkJSON{Epoch: f.epoch}
+		f.mu.Unlock()
 	}
 }
 
@@ -116,6 +118,7 @@ func (f *feeder[T]) run() {
 func (f *feeder[T]) oneEpoch() bool {
 	ctx, cancel := context.WithCancel(f.st.run.sourceCtx)
 	defer cancel()
+	f.done = ctx.Done()
 	f.cancelMu.Lock()
 	f.cancel, f.cancels = cancel, f.epoch
 	f.cancelMu.Unlock()
@@ -176,9 +179,6 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 	if start.Position == nil {
 		behind += f.at.Count
 	}
-	f.mu.Lock()
-	f.count = f.at.Count + uint64(f.skip)
-	f.mu.Unlock()
 	for behind > 0 {
 		if _, err := f.next(ctx); err == nil {
 			behind--
@@ -207,7 +207,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 				return err
 			}
 			if err := f.st.fault(KindSource, f.epoch, meta{origin: f.count}, err); err != nil {
-				return Fatal(err)
+				return err
 			}
 			continue
 		}
@@ -250,11 +250,14 @@ func (f *feeder[T]) room(ctx context.Context) error {
 	if f.reserved > 0 && f.begun {
 		return nil
 	}
+	if ctx.Err() != nil { // the source may not look at it
+		return ctx.Err()
+	}
 	again := f.begun && f.inputs < marksEvery
 	if f.reserved == 0 {
-		f.reserved = f.st.run.budget.takeElements(f.st.run.chunkSize, f.st, ctx.Done())
+		f.reserved = f.st.run.budget.takeElements(f.st.run.chunkSize, f.st, ctx.Done(), f.done)
 		if f.reserved == 0 {
-			return ctx.Err()
+			return cmp.Or(ctx.Err(), context.Canceled)
 		}
 	}
 	f.mu.Lock()
@@ -286,7 +289,7 @@ func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
 			f.mu.Lock()
 			ok := f.flush()
 			f.mu.Unlock()
-			if !ok || !b.takeBytes(bytes, ctx.Done()) {
+			if !ok || !b.takeBytes(bytes, ctx.Done(), f.done) {
 				return false
 			}
 		}
@@ -356,7 +359,12 @@ func (f *feeder[T]) closing() *chunk[T] {
 	}
 	c := newChunk[T](&f.pool)
 	if !f.begun {
-		f.mark, f.inputs = &mark{stage: f.st.id, state: feedMark{Epoch: f.epoch, Count: f.count}}, 0
+		m := feedMark{Epoch: f.epoch, Count: f.count}
+		f.inputs = 0
+		if f.at.Position != nil { // the stream was resumed, and nothing has been read since
+			m.Position, m.Count, f.inputs = f.at.Position, f.at.Count, f.skip
+		}
+		f.mark = &mark{stage: f.st.id, state: m}
 	}
 	c.epoch, c.at = f.epoch, f.mark
 	return c
@@ -381,9 +389,8 @@ func (f *feeder[T]) fail(kind ErrorKind, err error) {
 	if f.ended {
 		return
 	}
-	var fault *StageError
-	if !errors.As(err, &fault) {
-		fault = &StageError{Stage: f.st.name, Kind: kindOf(err, kind), Epoch: f.epoch, Index: f.count, Err: err}
+	if _, ok := err.(reported); !ok {
+		fault := &StageError{Stage: f.st.name, Kind: kindOf(err, kind), Epoch: f.epoch, Index: f.count, Err: err}
 		f.st.errors[fault.Kind].Add(1)
 		err = fault
 	}
@@ -411,12 +418,13 @@ func (f *feeder[T]) flusher() {
 			}
 			wait := f.st.run.cfg.flushAfter - time.Since(f.since)
 			if wait <= 0 {
-				f.flush()
-			}
-			f.mu.Unlock()
-			if wait <= 0 {
+				func() {
+					defer f.mu.Unlock()
+					f.flush()
+				}()
 				break
 			}
+			f.mu.Unlock()
 			timer.Reset(wait)
 			select {
 			case <-timer.C:
@@ -480,12 +488,7 @@ func (f *feeder[T]) stop() {
 func (f *feeder[T]) push(ctx context.Context) error {
 	s := &sink[T]{feeder: f, behind: f.at.Count + uint64(f.skip)}
 	s.mu = make(chan struct{}, 1)
-	err := guard(ctx, func(ctx context.Context) error {
-		return f.async.Run(ctx, Start{Epoch: f.epoch, Seed: f.st.run.cfg.seed}, s)
-	})
-	s.mu <- struct{}{} // no Push is under way
-	s.closed = true
-	<-s.mu
+	err := s.run(ctx)
 	switch {
 	case s.err != nil:
 		return s.err
@@ -497,6 +500,27 @@ func (f *feeder[T]) push(ctx context.Context) error {
 		return fmt.Errorf("%w: %s is shorter than when the state was taken, elements that are missing: %d", ErrStateMismatch, f.st.name, s.behind)
 	}
 	return io.EOF
+}
+
+// run runs the source.
+func (s *sink[T]) run(ctx context.Context) error {
+	s.ask()
+	defer func() {
+		s.mu <- struct{}{} // no Push is under way
+		s.closed = true
+		<-s.mu
+		s.asked.Store(0)
+	}()
+	return guard(ctx, func(ctx context.Context) error {
+		return s.async.Run(ctx, Start{Epoch: s.epoch, Seed: s.st.run.cfg.seed}, s)
+	})
+}
+
+// ask begins the time of an element.
+func (s *sink[T]) ask() {
+	if s.st.run.cfg.sourceTimeout > 0 {
+		s.asked.Store(time.Now().UnixNano())
+	}
 }
 
 // sink implements [Sink].
@@ -513,16 +537,41 @@ func (s *sink[T]) lock(ctx context.Context) error {
 	case s.mu <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-s.done:
+		return context.Canceled
 	}
-	if s.closed || s.err != nil {
-		err := s.err
+	var err error
+	select {
+	case <-s.done:
+		err = context.Canceled
+	default:
+	}
+	switch {
+	case s.err != nil:
+		err = s.err
+	case s.closed:
+		err = ErrClosed
+	}
+	if err != nil {
 		<-s.mu
-		if err == nil {
-			err = ErrClosed
-		}
 		return err
 	}
+	s.asked.Store(0)
 	return nil
+}
+
+// unlock lets the next one in.
+func (s *sink[T]) unlock() {
+	s.ask()
+	<-s.mu
+}
+
+// end ends the stream, though Run may not return.
+func (s *sink[T]) end(err error) error {
+	s.err = err
+	s.fail(KindSource, err)
+	s.cancelUpTo(math.MaxInt64)
+	return err
 }
 
 // Push implements [Sink].
@@ -530,15 +579,10 @@ func (s *sink[T]) Push(ctx context.Context, v T) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
-	defer func() { <-s.mu }()
-	if s.st.run.cfg.sourceTimeout > 0 {
-		s.asked.Store(0)
-		defer func() { s.asked.Store(time.Now().UnixNano()) }()
-	}
+	defer s.unlock()
 	s.st.passed()
 	if s.behind > 0 {
 		s.behind--
-		s.count++
 		return nil
 	}
 	if err := s.room(ctx); err != nil {
@@ -546,14 +590,10 @@ func (s *sink[T]) Push(ctx context.Context, v T) error {
 	}
 	bytes, err := s.measure(v)
 	if err != nil {
-		s.err = s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err)
-		return s.err
+		return s.end(err)
 	}
 	if !s.add(ctx, v, bytes, meta{origin: s.count}) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return ErrClosed
+		return cmp.Or(ctx.Err(), ErrClosed)
 	}
 	return nil
 }
@@ -563,11 +603,15 @@ func (s *sink[T]) Fail(ctx context.Context, err error) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
-	defer func() { <-s.mu }()
+	defer s.unlock()
 	if isFatal(ctx, err) {
-		s.err = err
-	} else if s.behind == 0 {
-		s.err = s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err)
+		return s.end(err)
 	}
-	return s.err
+	if s.behind > 0 {
+		return nil
+	}
+	if err := s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err); err != nil {
+		return s.end(err)
+	}
+	return nil
 }
