@@ -9,8 +9,8 @@ LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
-# Packages whose code runs on several goroutines.
-RACE     := ./stringtensor/ ./pipeline/... ./cmd/... ./examples/...
+# Packages whose code runs on several goroutines, besides the engine.
+RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/... ./examples/... ./bench/pipeline/...
 # Machines the packages are built for, besides this one; no cgo.
 CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
 # The main job, on the examples.
@@ -30,6 +30,7 @@ test: ## run the tests
 
 race: ## run the tests of concurrent packages under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -short -cpu=1,2,4 ./pipeline/
 
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
@@ -47,8 +48,9 @@ cross: ## build every package without cgo for the other machines
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build ./...; \
 	done
 
-bench: ## compare with other systems in one run (installs them in .venv)
+bench: ## compare with other systems in one run (installs them in .venv and .cache)
 	bench/text/run
+	bench/pipeline/run
 
 fuzz: ## run each fuzz target for FUZZTIME
 	GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
