@@ -15,11 +15,34 @@ type Chunk struct {
 	first   int64  // number of the first line, from 1
 	data    []byte // the lines, each with its end
 	spans   []lineSpan
+	numbers []int32 // of the lines, less first; empty if they follow one another
 	long    []int64 // lengths of the lines over the cap
-	boms    int64
-	maxLine int   // cap the lines were held against
+	maxLine int     // cap the lines were held against
+	padded  bool
+	chunkCounts
+	pool *chunkPool
+}
+
+// chunkCounts is what a chunk stands for besides its lines.
+type chunkCounts struct {
 	bytes   int64 // of the stream: lines, their ends, byte order marks, lines over the cap
-	pool    *chunkPool
+	boms    int64
+	blank   int64 // blank lines that are not among the lines: those of a shard
+	dropped int64 // lines left out by pipeline.Drop
+}
+
+func (n *chunkCounts) add(o chunkCounts) {
+	n.bytes += o.bytes
+	n.boms += o.boms
+	n.blank += o.blank
+	n.dropped += o.dropped
+}
+
+func (n *chunkCounts) subtract(o chunkCounts) {
+	n.bytes -= o.bytes
+	n.boms -= o.boms
+	n.blank -= o.blank
+	n.dropped -= o.dropped
 }
 
 // lineSpan is where a line lies. A line over the cap has no data: end is
@@ -41,9 +64,13 @@ type Line struct {
 	Length int64
 	// TooLong tells that the line was over the cap of [WithMaxLine].
 	TooLong bool
+	// Padded tells that the line is padding, see [WithShard].
+	Padded bool
 }
 
-// Len returns the number of lines, blank ones and those over the cap included.
+// Len returns the number of lines, blank ones and those over the cap included. A
+// chunk without lines stands for byte order marks, or for what was counted
+// between the lines of a shard.
 func (c *Chunk) Len() int { return len(c.spans) }
 
 // Bytes returns how many bytes of the decompressed stream the chunk stands for.
@@ -53,7 +80,7 @@ func (c *Chunk) Bytes() int64 { return c.bytes }
 // range, as indexing a slice does.
 func (c *Chunk) Line(i int) Line {
 	s := c.spans[i]
-	l := Line{Pos: Position{c.File, c.first + int64(i), s.offset}}
+	l := Line{Pos: Position{c.File, c.first + int64(c.line(i)), s.offset}, Padded: c.padded}
 	if s.end == overCap {
 		l.Length, l.TooLong = c.long[s.start], true
 		return l
@@ -62,6 +89,32 @@ func (c *Chunk) Line(i int) Line {
 	l.Length = int64(len(l.Data))
 	return l
 }
+
+// isBlank reports whether a line of the chunk, within the cap, is blank.
+func (c *Chunk) isBlank(line []byte) bool {
+	if c.Format == FormatText {
+		return len(line) == 0
+	}
+	return isBlank(line)
+}
+
+// line returns how many lines of the input lie between the first one of the chunk and
+// line i.
+func (c *Chunk) line(i int) int32 {
+	if len(c.numbers) > 0 {
+		return c.numbers[i]
+	}
+	return int32(i)
+}
+
+// AsPadding implements [pipeline.PadMarker]: it marks all lines as padding.
+func (c *Chunk) AsPadding() *Chunk {
+	c.padded = true
+	return c
+}
+
+// Size implements [pipeline.Sizer].
+func (c *Chunk) Size() int64 { return int64(len(c.data)) + int64(len(c.spans))*16 }
 
 // Release gives the memory back to the reader. It may be called from any
 // goroutine, once; a chunk that is not released is garbage collected.
@@ -90,7 +143,7 @@ func (p *chunkPool) get(file string, format Format, first int64) *Chunk {
 	}
 	*c = Chunk{
 		File: file, Format: format, first: first, maxLine: p.maxLine, pool: p,
-		data: c.data[:0], spans: c.spans[:0], long: c.long[:0],
+		data: c.data[:0], spans: c.spans[:0], numbers: c.numbers[:0], long: c.long[:0],
 	}
 	return c
 }

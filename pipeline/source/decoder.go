@@ -88,22 +88,24 @@ func (g *decoding) retained() int {
 func (g *decoding) decode(c *Chunk) (*Records, error) {
 	g.chunk = c
 	g.out = &Records{
-		file: c.File, first: c.first, places: make([]place, 0, c.Len()),
-		Stats: Stats{Lines: int64(c.Len()), BOMs: c.boms, Bytes: c.bytes},
+		file: c.File, first: c.first, padded: c.padded, places: make([]place, 0, c.Len()),
+		Stats: Stats{Lines: int64(c.Len()) + c.blank, Blank: c.blank, BOMs: c.boms, Bytes: c.bytes, Dropped: c.dropped},
 	}
 	defer func() {
 		g.chunk, g.out, g.scan.s, g.write.s = nil, nil, nil, nil
 	}()
 	g.texts.Reserve(c.Len(), len(c.data))
 	last := Position{File: c.File, Line: c.first + int64(c.Len())}
+	if n := len(c.numbers); n > 0 {
+		last.Line += int64(c.numbers[n-1])
+	}
 	g.ids.Reserve(c.Len(), c.Len()*len(last.appendTo(g.id.buf[:0])))
 	for i := range c.spans {
 		l := c.Line(i)
 		var err error
 		switch {
 		case l.TooLong:
-			detail := fmt.Sprintf("%d bytes, the cap is %d", l.Length, c.maxLine)
-			g.reject(l.Pos, nil, BadLineLength, detail)
+			g.reject(l.Pos, nil, BadLineLength, lengthDetail(l.Length, c.maxLine))
 			b := &g.out.Bad[len(g.out.Bad)-1]
 			b.Value, b.Bound = float64(l.Length), float64(c.maxLine)
 		case c.Format == FormatText:
@@ -119,6 +121,9 @@ func (g *decoding) decode(c *Chunk) (*Records, error) {
 	out.Text, out.ID = g.texts.Finish(), g.ids.Finish()
 	out.Stats.Records = int64(len(out.places))
 	out.Stats.Rejected = int64(len(out.Bad))
+	if c.padded {
+		out.Stats = Stats{Padded: out.Stats.Records + out.Stats.Rejected}
+	}
 	return out, nil
 }
 
@@ -198,10 +203,19 @@ func isBlank(line []byte) bool {
 	return true
 }
 
+// isWhite reports whether a piece of a line, its end included, may be of a blank
+// one.
+func isWhite(piece []byte) bool {
+	if n := len(piece); n > 0 && piece[n-1] == '\n' {
+		piece = piece[:n-1]
+	}
+	return isBlank(piece)
+}
+
 // keep adds the id of a record whose text has been added; nil stands for its
 // place.
 func (g *decoding) keep(i int, l Line, id []byte) error {
-	g.out.places = append(g.out.places, place{l.Pos.Offset, int32(i), id != nil && g.id.number})
+	g.out.places = append(g.out.places, place{l.Pos.Offset, g.chunk.line(i), id != nil && g.id.number})
 	if id == nil {
 		g.id.buf = l.Pos.appendTo(g.id.buf[:0])
 		id = g.id.buf
@@ -273,15 +287,11 @@ func (f *field) check(cfg *decoderConfig) (BadReason, string) {
 }
 
 func (g *decoding) rejectSyntax(l Line, e *syntaxError) {
-	detail := fmt.Sprintf("byte %d: %s", e.at+1, e.what)
-	if !e.deep {
-		if e.at >= len(l.Data) {
-			detail += "; a record must be on one line"
-		}
-		g.reject(l.Pos, nil, BadJSON, detail)
+	reason, detail := e.describe(l.Data)
+	g.reject(l.Pos, nil, reason, detail)
+	if reason != BadDepth {
 		return
 	}
-	g.reject(l.Pos, nil, BadDepth, detail)
 	b := &g.out.Bad[len(g.out.Bad)-1]
 	b.Value, b.Bound = float64(g.cfg.maxDepth+1), float64(g.cfg.maxDepth)
 }
@@ -293,6 +303,6 @@ func (g *decoding) reject(pos Position, id []byte, reason BadReason, detail stri
 	}
 	g.out.Bad = append(g.out.Bad, BadRecord{
 		Index: len(g.out.places), Pos: pos, ID: name, Reason: reason, NumberID: id != nil && g.id.number,
-		Err: fmt.Errorf("%s: at byte %d: %w: %s", pos, pos.Offset, badReasons[reason].err, detail),
+		Err: lineError(pos, reason, detail),
 	})
 }

@@ -32,6 +32,37 @@
 // become a [BadRecord] each. How lines fall into chunks has no influence on
 // records, ids and places.
 //
+// # Places and shards
+//
+// [Reader.Position] is a place between two chunks, small enough to be saved, and
+// [WithPosition] opens another reader there, which seeks and does not read again
+// what lies before:
+//
+//	plain   ───────────────────────────▸│ the line
+//	gzip    ────────────▸│ member ·····▸│ the line
+//	zstd    ────────────▸│ frame ······▸│ the line
+//	pipes   ····························▸│ the line      ─▸ sought  ·▸ read and passed over
+//
+// What follows is as if reading had never stopped. [WithShard] gives a rank its
+// lines out of all inputs, [ShardInputs] its inputs. For a pipeline, [Lines] is the
+// Reader as a source of chunks, [JSONL] of single records, and [ArrowColumns] gives the
+// batches of Arrow files; all three can be resumed at their places.
+//
+// # Sources of a pipeline
+//
+// Each of these is a [pipeline.Source] that can be opened where it stood:
+//
+//	Memory, Generate      a list; a function of the index
+//	Glob, ImageFolder     files, read by workers: ReadFile, ReadImage
+//	CSV                   rows, with their text
+//	Ring, RingOf          a few elements, again and again
+//	DistributedSampler    a rank's part of a list, shuffled as a whole
+//	Mix, Interleave       several sources, by weight or by turns
+//
+// A list of files is made when the source is, sorted by path: it is the same in all
+// epochs and on all ranks that see the same files. What is inside Mix, Interleave
+// and RingOf need not tell positions: it is read again by count.
+//
 // # Damage
 //
 // A compressed input that is cut off or corrupt gives every line that was whole

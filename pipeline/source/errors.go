@@ -31,6 +31,10 @@ var (
 	// ErrWindow is returned when a zstd frame asks for a larger window than
 	// [WithMaxWindow] allows.
 	ErrWindow = errors.New("source: zstd window over the cap")
+
+	// ErrPosition is returned when a position does not fit what is to be read: it
+	// is damaged, beyond the end, or the data have changed since it was taken.
+	ErrPosition = errors.New("source: position does not fit")
 )
 
 // Errors about lines that are not records, found in [BadRecord.Err]. Where an
@@ -62,3 +66,37 @@ var (
 	// ErrLineTooLong is returned when a line is longer than [WithMaxLine] allows.
 	ErrLineTooLong = errors.New("source: line too long")
 )
+
+// Errors of files that are read whole, and of CSV.
+var (
+	// ErrFileTooLarge is returned when a file is larger than [WithMaxFile] allows.
+	ErrFileTooLarge = errors.New("source: file too large")
+
+	// ErrHeader is returned when the header of a CSV file cannot be read, names a
+	// column twice, or lacks one that [WithColumn] asks for.
+	ErrHeader = errors.New("source: invalid header")
+
+	// ErrCSV is returned when a row is not CSV (RFC 4180), unless
+	// [WithLazyQuotes] lets it pass. It wraps the error of encoding/csv.
+	ErrCSV = errors.New("source: invalid CSV")
+
+	// ErrFieldCount is returned when a row has not as many fields as the header,
+	// or as the first row where there is no header.
+	ErrFieldCount = errors.New("source: wrong number of fields")
+
+	// ErrRowTooLong is returned when a row is longer than [WithMaxRow] allows.
+	ErrRowTooLong = errors.New("source: row too long")
+
+	// ErrValue is returned when a value is not of the type asked for.
+	ErrValue = errors.New("source: value of another type")
+
+	// ErrColumn is returned when a row is asked for a column it does not have.
+	ErrColumn = errors.New("source: no such column")
+)
+
+// ErrIndex is returned when an element is asked for by an index that it cannot have.
+var ErrIndex = errors.New("source: index out of range")
+
+// ErrNoCount is returned by Count when a source cannot tell how many elements it
+// has: it is endless, or made of sources that do not count.
+var ErrNoCount = errors.New("source: cannot be counted")

@@ -64,8 +64,9 @@ func newRawReader() *rawReader {
 	return r
 }
 
-func (r *rawReader) reset(in io.Reader, total *atomic.Int64) {
-	r.count = countingReader{r: in, total: total}
+// reset makes in what is read; it begins from bytes after the input does.
+func (r *rawReader) reset(in io.Reader, from int64, total *atomic.Int64) {
+	r.count = countingReader{r: in, taken: from, total: total}
 	r.Reset(&r.count)
 }
 
@@ -177,11 +178,14 @@ func (z *zstdMembers) Read(p []byte) (int, error) {
 	}
 	// The decoder holds back the last block until it has seen the checksum.
 	// When the input ends inside the checksum the block is still whole, and
-	// another call gives it.
+	// further calls give it, as much as there is room for at a time.
 	if n == 0 {
 		n, _ = z.dec.Read(p)
 	}
-	return n, io.ErrUnexpectedEOF
+	if n > 0 {
+		return n, nil
+	}
+	return 0, io.ErrUnexpectedEOF
 }
 
 // newZstdDecoder returns a decoder without goroutines for frames whose window

@@ -252,6 +252,17 @@ func TestZstdCutInTheChecksum(t *testing.T) {
 	}
 }
 
+// The last block is larger than what is read at a time.
+func TestZstdCutInTheChecksumOfALargeBlock(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 8000)
+	data := zstded(text)
+	g := gather(t, stdin(bytes.NewReader(data[:len(data)-1])))
+	require.Equal(t, 8000, len(g.lines))
+	require.Len(t, g.errs, 1)
+	require.ErrorIs(t, g.errs[0], ErrTruncated)
+	require.Contains(t, g.errs[0].Error(), "at byte 128000")
+}
+
 // Blocks put together by hand after RFC 8878. The mark of the second frame is
 // only taken off if the end of the first is found.
 func TestZstdBlocks(t *testing.T) {

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync/atomic"
+
+	"github.com/rosaline-go/rosaline/pipeline"
 )
 
 // readBuffer is how many decompressed bytes are asked for at a time.
@@ -29,6 +32,10 @@ type Reader struct {
 	cfg    readerConfig
 	at     int // the next input
 	closed bool
+	last   ReaderPosition // when it was closed
+	index  int64          // non-blank lines before the next input
+	shard  lineShard
+	resume *ReaderPosition // in the next input, nil if it is read from its beginning
 
 	open bool // an input is being read
 	in   openInput
@@ -47,20 +54,27 @@ type openInput struct {
 	Input
 	file    io.Closer // nil for standard input
 	stream  members
+	seek    *seeking // on the way to the place at which the reader was opened
+	kind    Compression
+	member  memberStart
 	inside  bool   // stream is inside a member
 	rest    []byte // decompressed, not yet in a chunk
 	restErr error  // what comes after rest
 	offset  int64  // of rest in the decompressed stream
 
-	chunk      *Chunk // being filled
-	line       int64  // number of the line being filled
-	lineOffset int64
-	lineStart  int   // of that line in chunk.data
-	lineLong   int64 // its length so far if it is over the cap, else 0
+	chunk     *Chunk    // being filled
+	begun     linePlace // where chunk begins
+	linePlace           // of the line being filled
+	lineStart int       // of that line in chunk.data
+	lineLen   int64     // its length so far, with its end
+	long      bool      // it is over the cap
+	passed    bool      // it is another rank's, and not kept
+	boms      int64     // byte order marks before it
 }
 
 // NewReader returns a reader of inputs in their order. Nothing is opened before
-// the first [Reader.Next]. The error is [ErrOption].
+// the first [Reader.Next]. The error is [ErrOption], or [ErrPosition] when the
+// place of [WithPosition] is not one of the inputs.
 func NewReader(inputs []Input, opts ...ReaderOption) (*Reader, error) {
 	r := &Reader{inputs: inputs, cfg: defaultReaderConfig()}
 	for _, o := range opts {
@@ -69,16 +83,41 @@ func NewReader(inputs []Input, opts ...ReaderOption) (*Reader, error) {
 	if err := r.cfg.validate(); err != nil {
 		return nil, err
 	}
+	if err := r.cfg.position.validate(inputs); err != nil {
+		return nil, err
+	}
+	return r, r.prepare()
+}
+
+// prepare makes a reader of inputs and options that have been looked at.
+func (r *Reader) prepare() error {
+	p := r.cfg.position
+	r.at, r.index = p.File, p.Index
+	if p.Offset > 0 {
+		r.resume = &p
+	}
+	r.shard.begin(r.cfg.shard, p)
 	r.pool.bytes, r.pool.maxLine = r.cfg.chunkBytes, r.cfg.maxLine
-	for _, in := range inputs {
+	before := int64(0) // bytes of the inputs that are not read
+	for i, in := range r.inputs {
+		if in.Path == Stdin && r.shard.mode == pipeline.Pad {
+			return fmt.Errorf("%w: WithShard: Pad reads its inputs twice, which standard input does not allow; use Drop", ErrOption)
+		}
+		if r.total < 0 {
+			continue
+		}
 		info, err := os.Stat(in.Path)
 		if in.Path == Stdin || err != nil || !info.Mode().IsRegular() {
 			r.total = -1
-			break
+			continue
 		}
 		r.total += info.Size()
+		if i < p.File {
+			before += info.Size()
+		}
 	}
-	return r, nil
+	r.read.Store(before)
+	return nil
 }
 
 // Next returns the next chunk, io.EOF after the last. A chunk is filled before
@@ -99,13 +138,19 @@ func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 			return nil, err
 		}
 		if !r.open {
-			if r.at == len(r.inputs) || r.closed {
+			if r.closed {
 				return nil, io.EOF
+			}
+			if r.at == len(r.inputs) {
+				return r.endShard(ctx)
 			}
 			in := r.inputs[r.at]
 			r.at++
 			if err := r.begin(in); err != nil {
-				return nil, errors.Join(err, r.end())
+				if err = errors.Join(err, r.end()); !r.shard.knows(err) {
+					return nil, err
+				}
+				continue
 			}
 		}
 		c, err := r.fill(ctx)
@@ -118,7 +163,7 @@ func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 		if err == io.EOF {
 			err = nil
 		}
-		if err = errors.Join(err, r.end()); err != nil {
+		if err = errors.Join(err, r.end()); err != nil && !r.shard.knows(err) {
 			return nil, err
 		}
 	}
@@ -129,7 +174,7 @@ func (r *Reader) Close() error {
 	if r.closed {
 		return nil
 	}
-	r.closed = true
+	r.last, r.closed = r.Position(), true
 	err := r.end()
 	if r.zstd.dec != nil {
 		r.zstd.dec.Close()
@@ -147,7 +192,9 @@ func (r *Reader) Progress() (bytesRead, bytesTotal int64) {
 // begin opens an input.
 func (r *Reader) begin(in Input) error {
 	r.open = true
-	r.in = openInput{Input: in, line: 1}
+	r.in = openInput{Input: in, linePlace: linePlace{index: r.index}}
+	resume := r.resume
+	r.resume = nil
 	if in.Format == FormatAuto {
 		f, c, known := splitName(in.Path)
 		switch {
@@ -176,19 +223,26 @@ func (r *Reader) begin(in Input) error {
 		r.raw = newRawReader()
 		r.buf = make([]byte, readBuffer)
 	}
-	r.raw.reset(from, &r.read)
-	return r.decompress()
+	if resume != nil {
+		return r.startSeek(from, *resume)
+	}
+	r.raw.reset(from, 0, &r.read)
+	return r.decompress(CompressionAuto)
 }
 
-// decompress chooses the stream by what the data are, or by what they are said
-// to be if they do not look compressed.
-func (r *Reader) decompress() error {
-	c := r.in.Compression
-	if c != CompressionNone {
-		if found := r.raw.sniff(); found != CompressionNone {
-			c = found
+// decompress chooses the stream, by known unless that is CompressionAuto: then by
+// what the data are, or by what they are said to be if they do not look compressed.
+func (r *Reader) decompress(known Compression) error {
+	c := known
+	if c == CompressionAuto {
+		c = r.in.Compression
+		if c != CompressionNone {
+			if found := r.raw.sniff(); found != CompressionNone {
+				c = found
+			}
 		}
 	}
+	r.in.kind = c
 	switch c {
 	case CompressionGzip:
 		r.gzip.raw, r.gzip.begun = r.raw, false
@@ -204,6 +258,7 @@ func (r *Reader) decompress() error {
 		r.zstd.frames = zstdFrames{raw: r.raw, maxWindow: r.cfg.maxWindow}
 		r.in.stream = &r.zstd
 	default:
+		r.in.kind = CompressionNone
 		r.in.stream = &plainMembers{rawReader: r.raw}
 	}
 	return nil
@@ -219,9 +274,10 @@ func (r *Reader) end() error {
 		r.in.chunk.Release()
 	}
 	f := r.in.file
+	r.index = r.in.index
 	r.in = openInput{}
 	if r.raw != nil {
-		r.raw.reset(nil, &r.read)
+		r.raw.reset(nil, 0, &r.read)
 	}
 	if f == nil {
 		return nil
@@ -238,12 +294,18 @@ func (r *Reader) fill(ctx context.Context) (*Chunk, error) {
 	in := &r.in
 	for {
 		if in.chunk == nil {
-			in.chunk = r.pool.get(in.Path, in.Format, in.line)
-			in.lineStart = 0
+			in.chunk = r.pool.get(in.Path, in.Format, in.lines+1)
+			in.lineStart, in.begun = 0, in.linePlace
 		}
 		for len(in.rest) > 0 {
 			r.takeLine()
-			if c := in.chunk; len(c.data) >= r.cfg.chunkBytes && len(c.data) == in.lineStart || len(c.spans) >= r.cfg.chunkLines {
+			if in.lineLen > 0 {
+				break // and rest is empty
+			}
+			if h := r.shard.due(); h != nil {
+				return h, nil
+			}
+			if c := in.chunk; !r.shard.waiting && c.full(&r.cfg, in.lines) {
 				in.chunk = nil
 				return c, nil
 			}
@@ -254,8 +316,18 @@ func (r *Reader) fill(ctx context.Context) (*Chunk, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r.readMore()
+		if in.seek == nil {
+			r.readMore()
+		} else if err := r.seekOn(); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// full reports whether c gets no more lines, of an input with lines behind it.
+func (c *Chunk) full(cfg *readerConfig, lines int64) bool {
+	return len(c.data) >= cfg.chunkBytes || len(c.spans) >= cfg.chunkLines ||
+		len(c.spans) > 0 && lines-c.first >= math.MaxInt32
 }
 
 // takeLine moves bytes from rest to the chunk, up to the end of the line.
@@ -267,62 +339,113 @@ func (r *Reader) takeLine() {
 	}
 	in.rest = in.rest[len(piece):]
 	in.offset += int64(len(piece))
-	c.bytes += int64(len(piece))
-	if in.lineLong > 0 {
-		in.lineLong += int64(len(piece))
+	in.lineLen += int64(len(piece))
+	switch {
+	case in.passed:
+	case r.shard.turn != r.shard.rank && !isWhite(piece):
+		c.data = c.data[:in.lineStart]
+		in.passed = true
+	case in.long:
 		// The last byte is kept to tell CR LF from LF.
 		c.data = append(c.data[:in.lineStart], c.data[len(c.data)-1])
 		c.data = append(c.data, piece[max(0, len(piece)-2):]...)
-	} else {
+	default:
 		c.data = append(c.data, piece...)
 		// With LF or CR LF after it a line of the cap's length is within it.
-		if n := len(c.data) - in.lineStart; n > r.cfg.maxLine+2 {
-			in.lineLong = int64(n)
-		}
+		in.long = in.lineLen > int64(r.cfg.maxLine)+2
 	}
 	if ended {
 		r.endLine(true)
 	}
 }
 
-// endLine makes a line of what was gathered; newline tells whether it ends with
-// LF.
+// endLine makes a line of what was gathered, or passes over it; newline tells
+// whether it ends with LF.
 func (r *Reader) endLine(newline bool) {
-	in, c := &r.in, r.in.chunk
+	in, c, shard := &r.in, r.in.chunk, &r.shard
 	start, end := in.lineStart, len(c.data)
-	if newline {
-		end--
+	span, blank := lineSpan{offset: in.start, start: uint32(start)}, false
+	length := in.lineLen
+	if !in.passed {
+		if newline {
+			end--
+		}
+		if end > start && c.data[end-1] == '\r' {
+			end--
+		}
+		length -= int64(len(c.data) - end)
+		if !in.long {
+			length = int64(end - start)
+		}
+		blank = (start == end || c.data[start] <= ' ') && length <= int64(r.cfg.maxLine) && c.isBlank(c.data[start:end])
+		span.end = uint32(end)
 	}
-	if end > start && c.data[end-1] == '\r' {
-		end--
-	}
-	length := int64(end - start)
-	if in.lineLong > 0 {
-		length = in.lineLong - int64(len(c.data)-end)
-	}
-	span := lineSpan{offset: in.lineOffset, start: uint32(start), end: uint32(end)}
-	if length > int64(r.cfg.maxLine) {
-		span.start, span.end = uint32(len(c.long)), overCap
-		c.long = append(c.long, length)
+	keep := !in.passed && (shard.world == 1 || !blank && shard.turn == shard.rank)
+	switch {
+	case keep:
+		if shard.mode == pipeline.Drop {
+			shard.wait(c, in.linePlace)
+		}
+		if length > int64(r.cfg.maxLine) {
+			span.start, span.end = uint32(len(c.long)), overCap
+			c.long = append(c.long, length)
+			c.data = c.data[:start]
+		}
+		if len(c.spans) == 0 {
+			c.first = in.lines + 1
+		}
+		if shard.world > 1 {
+			c.numbers = append(c.numbers, int32(in.lines+1-c.first))
+		}
+		c.spans = append(c.spans, span)
+	case blank && shard.rank == 0:
+		c.blank++
+		fallthrough
+	default:
 		c.data = c.data[:start]
 	}
-	c.spans = append(c.spans, span)
-	in.line++
-	in.lineStart, in.lineLong, in.lineOffset = len(c.data), 0, in.offset
+	if keep || blank && shard.rank == 0 {
+		c.bytes += in.offset - in.start
+		c.boms += in.boms
+	}
+	if !blank {
+		in.index++
+		if shard.world > 1 {
+			shard.pass()
+		}
+	}
+	in.lines++
+	in.start = in.offset
+	if in.linePlace.member != in.member {
+		in.linePlace.member = in.member
+	}
+	in.lineStart, in.lineLen, in.boms = len(c.data), 0, 0
+	in.long, in.passed = false, false
 }
 
 // finish ends the input after its last whole line.
 func (r *Reader) finish() (*Chunk, error) {
 	in, c := &r.in, r.in.chunk
-	if in.restErr == io.EOF && len(c.data) > in.lineStart {
+	switch {
+	case in.restErr != io.EOF:
+		c.data = c.data[:in.lineStart] // the unfinished line is left out
+	case in.lineLen > 0:
 		r.endLine(false)
+	case in.boms > 0:
+		if r.shard.rank == 0 {
+			c.boms += in.boms
+			c.bytes += in.offset - in.start
+		}
+		in.start, in.linePlace.member = in.offset, in.member
+		in.boms = 0
 	}
-	if in.restErr != io.EOF {
-		// The unfinished line is left out; failure counts it.
-		c.data = c.data[:in.lineStart]
-		c.bytes -= in.offset - in.lineOffset
+	if h := r.shard.due(); h != nil {
+		return h, nil
 	}
-	if len(c.spans) > 0 || c.boms > 0 {
+	if r.shard.waiting {
+		r.holdLine(c)
+	}
+	if c.bytes > 0 {
 		in.chunk = nil
 		return c, nil
 	}
@@ -335,12 +458,12 @@ func (r *Reader) finish() (*Chunk, error) {
 // failure says where the input failed and what was not delivered.
 func (r *Reader) failure() error {
 	in, err := &r.in, r.in.restErr
-	place := fmt.Sprintf("%s:%d: at byte %d", in.Path, in.line, in.offset)
-	if _, plain := in.stream.(*plainMembers); !plain {
-		place = fmt.Sprintf("%s:%d: at byte %d, compressed byte %d", in.Path, in.line, in.offset, r.raw.consumed())
+	place := fmt.Sprintf("%s:%d: at byte %d", in.Path, in.lines+1, in.offset)
+	if in.kind != CompressionNone {
+		place = fmt.Sprintf("%s, compressed byte %d", place, r.raw.consumed())
 	}
 	lost := ""
-	if n := in.offset - in.lineOffset; n > 0 {
+	if n := in.offset - in.start; n > 0 {
 		lost = fmt.Sprintf("; an unfinished line was not delivered, its length in bytes: %d", n)
 	}
 	switch {
@@ -360,11 +483,11 @@ func (r *Reader) readMore() {
 	in := &r.in
 	begins := false
 	if !in.inside {
-		if err := in.stream.next(); err != nil {
+		if err := r.nextMember(); err != nil {
 			in.restErr = err
 			return
 		}
-		in.inside, begins = true, len(in.chunk.data) == in.lineStart
+		begins = in.lineLen == 0
 	}
 	n, err := in.stream.Read(r.buf)
 	for begins && n < len(byteOrderMark) && err == nil {
@@ -383,7 +506,20 @@ func (r *Reader) readMore() {
 	if begins && bytes.HasPrefix(in.rest, byteOrderMark) {
 		in.rest = in.rest[len(byteOrderMark):]
 		in.offset += int64(len(byteOrderMark))
-		in.chunk.boms++
-		in.chunk.bytes += int64(len(byteOrderMark))
+		in.boms++
 	}
+}
+
+// nextMember begins a member.
+func (r *Reader) nextMember() error {
+	in := &r.in
+	start := memberStart{r.raw.consumed(), in.offset}
+	if err := in.stream.next(); err != nil {
+		return err
+	}
+	in.inside, in.member = true, start
+	if in.offset == in.start {
+		in.linePlace.member = start
+	}
+	return nil
 }

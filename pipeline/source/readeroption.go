@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/rosaline-go/rosaline/pipeline"
 )
 
 // ReaderOption changes how a [Reader] works.
@@ -16,6 +18,8 @@ type readerConfig struct {
 	chunkBytes int
 	chunkLines int
 	maxWindow  int
+	shard      pipeline.Sharding
+	position   ReaderPosition
 }
 
 func defaultReaderConfig() readerConfig {
@@ -26,6 +30,7 @@ func defaultReaderConfig() readerConfig {
 		chunkBytes: 256 << 10,
 		chunkLines: 1 << 14,
 		maxWindow:  128 << 20,
+		shard:      pipeline.Sharding{World: 1},
 	}
 }
 
@@ -75,12 +80,37 @@ func WithMaxWindow(n int) ReaderOption {
 	return func(c *readerConfig) { c.maxWindow = n }
 }
 
+// WithPosition opens the reader at a place that [Reader.Position] told for the same inputs;
+// default the beginning. See [ReaderPosition] for what is read again.
+func WithPosition(p ReaderPosition) ReaderOption {
+	return func(c *readerConfig) { c.position = p }
+}
+
+// WithShard makes the reader give out the lines of one rank: those whose position is rank
+// modulo world, where positions count the non-blank lines of all inputs from 0;
+// default rank 0 of world 1, which is every line. Lines of other ranks are read,
+// but not kept. Lines over the cap and lines that cannot be decoded have a
+// position. Blank lines are not given out, rank 0 counts them.
+//
+// When the number n of positions is no multiple of world, [pipeline.Uneven] gives
+// the first ranks one line more. [pipeline.Pad] gives the last ranks a line again,
+// the one at their next position modulo n, as a chunk of its own whose line is
+// Padded; inputs are opened again for that, so standard input is refused.
+// [pipeline.Drop] leaves the last lines out: a line is given out when its row of
+// world lines is complete. An input that is cut off counts as far as it goes.
+func WithShard(rank, world int, mode pipeline.ShardMode) ReaderOption {
+	return func(c *readerConfig) { c.shard = pipeline.Sharding{Rank: rank, World: world, Mode: mode} }
+}
+
 func (c readerConfig) validate() error {
 	if c.stdin == nil {
 		return fmt.Errorf("%w: WithStdin(nil)", ErrOption)
 	}
 	if c.open == nil {
 		return fmt.Errorf("%w: WithOpen(nil)", ErrOption)
+	}
+	if s := c.shard; s.World < 1 || s.Rank < 0 || s.Rank >= s.World || s.Mode > pipeline.Drop {
+		return fmt.Errorf("%w: WithShard(%d, %d, %v): ranks go from 0 to world-1, modes are Uneven, Pad and Drop", ErrOption, s.Rank, s.World, s.Mode)
 	}
 	for _, o := range []struct {
 		name      string

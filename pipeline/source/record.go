@@ -17,6 +17,7 @@ type Records struct {
 
 	file   string
 	first  int64 // number of the chunk's first line
+	padded bool
 	places []place
 }
 
@@ -39,6 +40,9 @@ func (r *Records) Pos(i int) Position {
 // NumberID reports whether the id of record i is a JSON number, as which it may be
 // written again: ID has it as it stood in the record.
 func (r *Records) NumberID(i int) bool { return r.places[i].numberID }
+
+// Padded reports whether record i is padding, see [WithShard].
+func (r *Records) Padded(int) bool { return r.padded }
 
 // BadRecord is a line that is not a record.
 type BadRecord struct {
@@ -91,7 +95,34 @@ func (r BadReason) String() string {
 	return fmt.Sprintf("reason(%d)", uint8(r))
 }
 
+// lineError is the error about a line that is not a record.
+func lineError(pos Position, reason BadReason, detail string) error {
+	return fmt.Errorf("%s: at byte %d: %w: %s", pos, pos.Offset, badReasons[reason].err, detail)
+}
+
+// lengthDetail says how long a line over the cap is.
+func lengthDetail(length int64, maxLine int) string {
+	return fmt.Sprintf("%d bytes, the cap is %d", length, maxLine)
+}
+
+// describe says why a line is not a record.
+func (e *syntaxError) describe(line []byte) (BadReason, string) {
+	detail := fmt.Sprintf("byte %d: %s", e.at+1, e.what)
+	switch {
+	case e.deep:
+		return BadDepth, detail
+	case e.at >= len(line):
+		detail += "; a record must be on one line"
+	}
+	return BadJSON, detail
+}
+
 // Stats counts what a chunk held. Lines = Records + Blank + Rejected.
+//
+// Over all ranks of a shard ([WithShard]) the fields add up to what they are
+// without one, the lines that are left out apart: a rank counts its own lines,
+// with the byte order marks before them; rank 0 counts blank lines, and byte order
+// marks that no line follows.
 type Stats struct {
 	Lines    int64 // lines of any kind
 	Records  int64 // rows of the columns
@@ -101,6 +132,8 @@ type Stats struct {
 	BOMs     int64 // byte order marks taken off
 	Replaced int64 // U+FFFD put in place of half surrogate pairs and of bytes that are not UTF-8
 	Bytes    int64 // bytes of the decompressed stream
+	Dropped  int64 // lines left out by pipeline.Drop; counted in Bytes besides
+	Padded   int64 // lines given again by pipeline.Pad; counted nowhere else
 }
 
 // Add adds o to s.
@@ -113,4 +146,6 @@ func (s *Stats) Add(o Stats) {
 	s.BOMs += o.BOMs
 	s.Replaced += o.Replaced
 	s.Bytes += o.Bytes
+	s.Dropped += o.Dropped
+	s.Padded += o.Padded
 }
