@@ -9,9 +9,18 @@ type grouping[T any] struct {
 	batch []T
 	first meta
 	from  place // of batch[0]
+	groupingState
+}
+
+// groupingState is what is remembered of batches: they begin where the first value held
+// does. Where they go over from one epoch to the next that may be in an epoch whose end
+// has been passed on; see [serialStage.begun].
+type groupingState struct {
+	Epoch int64 `json:"epoch"`
 }
 
 func (g *grouping[T]) push(v T, m meta, o *outlet[[]T]) error {
+	g.Epoch = o.epoch
 	if len(g.batch) == 0 {
 		g.first, g.from = m, o.here()
 		g.batch = make([]T, 0, min(g.n, 1024))
@@ -29,6 +38,9 @@ func (g *grouping[T]) give(o *outlet[[]T]) {
 }
 
 func (g *grouping[T]) finish(o *outlet[[]T], cut bool) error {
+	if !cut {
+		g.Epoch = o.epoch + 1
+	}
 	if len(g.batch) == 0 || g.straddle && !cut && !o.st.final(o.epoch) {
 		return nil
 	}
@@ -40,7 +52,12 @@ func (g *grouping[T]) finish(o *outlet[[]T], cut bool) error {
 	return nil
 }
 
-// snapshot needs no state: batches begin where the first value held does.
+// retraced implements [retracer].
+func (g *grouping[T]) retraced() uint64 { return uint64(len(g.batch)) }
+
 func (g *grouping[T]) snapshot() (any, place, bool) {
-	return struct{}{}, g.from, len(g.batch) > 0
+	return g.groupingState, g.from, len(g.batch) > 0
 }
+
+// holding implements [holder].
+func (g *grouping[T]) holding() int { return len(g.batch) }

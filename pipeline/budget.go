@@ -20,8 +20,9 @@ func newBudget(limit int, maxBytes int64) *budget {
 	return &budget{limit: limit, maxBytes: maxBytes, wake: make(chan struct{}, 1)}
 }
 
-// takeElements takes up to n elements, at least one; 0 tells that done was closed.
-func (b *budget) takeElements(n int, st *stage, done <-chan struct{}) int {
+// takeElements takes up to n elements, at least one; 0 tells that done or over was
+// closed.
+func (b *budget) takeElements(n int, st *stage, done, over <-chan struct{}) int {
 	for {
 		b.mu.Lock()
 		if free := b.limit - b.elements; free > 0 {
@@ -35,6 +36,8 @@ func (b *budget) takeElements(n int, st *stage, done <-chan struct{}) int {
 		select {
 		case <-b.wake:
 		case <-done:
+			return 0
+		case <-over:
 			return 0
 		}
 		st.waitOut.Add(int64(time.Since(waiting)))
@@ -53,12 +56,14 @@ func (b *budget) tryBytes(n int64) bool {
 	return true
 }
 
-// takeBytes waits for n bytes; false tells that done was closed.
-func (b *budget) takeBytes(n int64, done <-chan struct{}) bool {
+// takeBytes waits for n bytes; false tells that done or over was closed.
+func (b *budget) takeBytes(n int64, done, over <-chan struct{}) bool {
 	for !b.tryBytes(n) {
 		select {
 		case <-b.wake:
 		case <-done:
+			return false
+		case <-over:
 			return false
 		}
 	}

@@ -19,9 +19,10 @@ type caching[T any] struct {
 	complete bool // vals are the whole epoch
 	epoch    int64
 	at       int   // values given out in the epoch
-	skip     int   // values to leave out
 	err      error // the input fails behind vals
+	ended    bool  // the input was stopped behind vals
 	quitting atomic.Int64
+	stopping atomic.Bool
 }
 
 // cacheState is where a cache stands.
@@ -47,12 +48,15 @@ func newCaching[T any](st *stage, in *queue, restored *mark, skip uint32) (*cach
 // next implements [replayer].
 func (c *caching[T]) next(w *worker) carrier {
 	out := newChunk[T](&c.pool)
-	if c.st.epochs > 0 && c.epoch >= c.st.epochs {
+	out.epoch = c.epoch
+	out.at = &mark{stage: c.st.id, state: cacheState{c.epoch, c.at}}
+	again := c.epoch > 0 || c.complete // nothing is on its way
+	if c.st.epochs > 0 && c.epoch >= c.st.epochs || again && c.stopping.Load() {
 		out.eof = true
 		return out
 	}
 	var of *head // the input whose budget goes on with the output
-	for !c.complete && c.err == nil && c.at >= len(c.vals) && !c.over() {
+	for !c.complete && !c.ended && c.err == nil && c.at >= len(c.vals) && !c.over() {
 		of = c.more()
 		if of == nil {
 			return nil
@@ -62,8 +66,6 @@ func (c *caching[T]) next(w *worker) carrier {
 		}
 		c.st.run.budget.give(of)
 	}
-	out.epoch = c.epoch
-	out.at = &mark{stage: c.st.id, state: cacheState{c.epoch, c.at}}
 	if of != nil {
 		out.elements, out.bytes = of.elements, of.bytes
 	}
@@ -81,6 +83,8 @@ func (c *caching[T]) next(w *worker) carrier {
 	c.at += len(out.vals)
 	c.st.out.Add(int64(len(out.vals)))
 	switch {
+	case c.complete && c.at > len(c.vals):
+		out.fail(fmt.Errorf("%w: the input of %s is shorter than when the state was taken", ErrStateMismatch, c.st.name), place{at: out.at})
 	case c.over(), c.complete && c.at >= len(c.vals):
 		out.last, out.eof = true, c.st.final(c.epoch)
 		c.epoch++
@@ -90,6 +94,8 @@ func (c *caching[T]) next(w *worker) carrier {
 		}
 	case c.err != nil && c.at >= len(c.vals):
 		out.fail(c.err, place{at: out.at, skip: out.inputs})
+	case c.ended && c.at >= len(c.vals):
+		out.eof = true
 	}
 	return out
 }
@@ -105,8 +111,7 @@ func (c *caching[T]) more() *head {
 	c.st.in.Add(int64(len(in.vals)))
 	c.vals = append(c.vals, in.vals...)
 	c.meta = append(c.meta, in.meta...)
-	c.complete = in.last || in.eof
-	c.err = in.err
+	c.complete, c.ended, c.err = in.last, in.eof && !in.last, in.err
 	of := &head{elements: in.elements, bytes: in.bytes}
 	in.recycle()
 	return of
@@ -114,3 +119,6 @@ func (c *caching[T]) more() *head {
 
 // quit implements [replayer].
 func (c *caching[T]) quit(epoch int64) { c.quitting.Store(max(epoch, c.quitting.Load())) }
+
+// stop implements [replayer].
+func (c *caching[T]) stop() { c.stopping.Store(true) }

@@ -37,6 +37,7 @@ type head struct {
 	last   bool   // the epoch ends behind the values
 	eof    bool   // the stream ends behind the values
 	err    error  // the stream fails behind the values
+	cutOff bool   // because of an error stages gave out what they held; see [mark.recut]
 
 	elements int   // of the budget
 	bytes    int64 // likewise
@@ -64,6 +65,9 @@ func (h *head) place(i int) place {
 
 // fail ends the stream behind the values; what failed came from end.
 func (h *head) fail(err error, end place) {
+	if r, ok := err.(reported); ok {
+		err = r.err
+	}
 	h.last, h.eof, h.err, h.end = false, false, err, &end
 }
 
@@ -89,6 +93,9 @@ type carrier interface {
 	// cut splits off the values from n on as a chunk of their own, which takes over what
 	// comes behind the values.
 	cut(n int) carrier
+	// front takes the first n values off as a chunk of their own, which comes before
+	// this one; it costs n steps.
+	front(n int) carrier
 }
 
 func (c *chunk[T]) append(v T, m meta) {
@@ -117,7 +124,11 @@ func (c *chunk[T]) cut(n int) carrier {
 	own := rest.meta
 	rest.head = c.head
 	rest.meta = own
-	rest.elements, rest.bytes = 0, 0 // stay with the first part
+	// What the chunk holds of the budget goes by the share of the values.
+	total := max(len(c.vals), 1)
+	c.elements, c.bytes = c.elements*n/total, int64(float64(c.bytes)*float64(n)/float64(total))
+	rest.elements -= c.elements
+	rest.bytes -= c.bytes
 	rest.begin = max(c.begin-n, 0)
 	if len(rest.meta) > 0 {
 		c.inputs = rest.meta[0].from
@@ -126,6 +137,22 @@ func (c *chunk[T]) cut(n int) carrier {
 	c.begin = min(c.begin, n)
 	c.keep(n)
 	return rest
+}
+
+func (c *chunk[T]) front(n int) carrier {
+	first := newChunk[T](c.pool)
+	own := append(first.meta, c.meta[:n]...)
+	first.vals = append(first.vals, c.vals[:n]...)
+	first.head = c.head
+	first.meta = own
+	first.last, first.eof, first.err, first.end = false, false, nil, nil
+	first.begin = min(c.begin, n)
+	first.inputs = c.meta[n].from
+	first.elements, first.bytes = 0, 0 // stay with the last part
+	c.begin = max(c.begin-n, 0)
+	clear(c.vals[:n])
+	c.vals, c.meta = c.vals[n:], c.meta[n:]
+	return first
 }
 
 // newChunk takes an empty chunk from a pool of chunks of its type.

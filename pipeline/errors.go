@@ -129,8 +129,8 @@ func (e *ItemError) Error() string { return fmt.Sprintf("item %d of the batch: %
 // Unwrap returns the reason.
 func (e *ItemError) Unwrap() error { return e.Err }
 
-// Fatal marks an error of a source that is not about one element: it ends the
-// stream under every policy. Fatal(nil) is nil.
+// Fatal marks an error that is not about one element: it ends the stream under every
+// policy. Fatal(nil) is nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -143,10 +143,21 @@ type fatalError struct{ err error }
 func (e *fatalError) Error() string { return e.err.Error() }
 func (e *fatalError) Unwrap() error { return e.err }
 
+// reported is an error that ends the stream and has been counted.
+type reported struct{ err error }
+
+func (e reported) Error() string { return e.err.Error() }
+func (e reported) Unwrap() error { return e.err }
+
+// isMarked reports whether [Fatal] has marked an error.
+func isMarked(err error) bool {
+	var mark *fatalError
+	return errors.As(err, &mark)
+}
+
 // isFatal reports whether an error of a source ends the stream.
 func isFatal(ctx context.Context, err error) bool {
-	var mark *fatalError
-	return errors.As(err, &mark) || ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
+	return isMarked(err) || ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // caught makes an error of a panic; it is deferred.

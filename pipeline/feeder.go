@@ -247,11 +247,11 @@ func (f *feeder[T]) measure(v T) (n int64, err error) {
 // room makes sure that there is a place for an element, and notes where the source
 // stands before the first one of a chunk.
 func (f *feeder[T]) room(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // the source may not look at it
+		return err
+	}
 	if f.reserved > 0 && f.begun {
 		return nil
-	}
-	if ctx.Err() != nil { // the source may not look at it
-		return ctx.Err()
 	}
 	again := f.begun && f.inputs < marksEvery
 	if f.reserved == 0 {
@@ -486,7 +486,7 @@ func (f *feeder[T]) stop() {
 // push lets an asynchronous source push the elements of an epoch. It returns
 // io.EOF at its end.
 func (f *feeder[T]) push(ctx context.Context) error {
-	s := &sink[T]{feeder: f, behind: f.at.Count + uint64(f.skip)}
+	s := &sink[T]{feeder: f, done: ctx.Done(), behind: f.at.Count + uint64(f.skip)}
 	s.mu = make(chan struct{}, 1)
 	err := s.run(ctx)
 	switch {
@@ -526,9 +526,10 @@ func (s *sink[T]) ask() {
 // sink implements [Sink].
 type sink[T any] struct {
 	*feeder[T]
-	mu     chan struct{} // a mutex that can be waited for until a context is done
-	behind uint64        // elements to drop: they were delivered before the stream was resumed
-	err    error         // ends the stream
+	done   <-chan struct{} // closed when the epoch is over, or cancelled
+	mu     chan struct{}   // a mutex that can be waited for until a context is done
+	behind uint64          // elements to drop: they were delivered before the stream was resumed
+	err    error           // ends the stream
 	closed bool
 }
 

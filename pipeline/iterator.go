@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -22,14 +21,13 @@ type Iterator[T any] struct {
 	config stateConfig
 
 	queue   *queue
-	waiting sync.Mutex // held by the one who waits for a chunk; taken before mu
-	mu      sync.Mutex // of what follows
-	cur     *chunk[T]  // nil before the first chunk and after the last
-	at      int        // next value of cur
-	pos     place      // behind what was delivered, if cur is nil
-	ended   bool       // the consumer has seen the end of the epoch that pos is at the end of
-	swallow bool       // the next end of an epoch was seen before the state was taken
-	err     error      // what Next returns from now on
+	waiting chan struct{} // full while one waits for a chunk; before mu
+	mu      sync.Mutex    // of what follows
+	cur     *chunk[T]     // nil before the first chunk and after the last
+	at      int           // next value of cur
+	pos     place         // behind what was delivered, if cur is nil
+	ended   bool          // the consumer has seen the end of the epoch that pos is at the end of
+	err     error         // what Next returns from now on
 
 	delivered atomic.Int64
 	epoch     atomic.Int64 // of the last value delivered, or of the next if an epoch has ended
@@ -41,7 +39,7 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	it := &Iterator[T]{config: p.stateConfig()}
+	it := &Iterator[T]{config: p.stateConfig(), waiting: make(chan struct{}, 1)}
 	if s != nil {
 		if diff := s.Config.differences(it.config); len(diff) > 0 {
 			return nil, fmt.Errorf("%w: %s", ErrStateMismatch, joinWords(diff))
@@ -50,7 +48,7 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 			return nil, ErrUnordered
 		}
 		it.pos = s.Place.decode()
-		it.swallow, it.ended = s.Ended, s.Ended
+		it.ended = s.Ended
 		it.delivered.Store(s.Delivered)
 		it.epoch.Store(s.Epoch)
 	}
@@ -58,7 +56,10 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 		return nil, err
 	}
 	it.queue = it.run.queues[len(it.run.queues)-1]
-	it.reachable = runtime.AddCleanup(it, func(r *run) { r.abandon(ErrClosed) }, it.run)
+	it.reachable = runtime.AddCleanup(it, func(r *run) {
+		r.unhook()
+		r.abandon(ErrClosed)
+	}, it.run)
 	return it, nil
 }
 
@@ -128,9 +129,10 @@ func (it *Iterator[T]) ready(ctx context.Context) (v T, boundary, ok bool, err e
 func (it *Iterator[T]) pass() bool {
 	c := it.cur
 	it.pos = c.place(len(c.vals))
-	boundary := c.last && !it.swallow
-	if c.last {
-		it.ended, it.swallow = true, false
+	// A resumed stream may come from before an end that the consumer has seen.
+	boundary := c.last && c.epoch >= it.epoch.Load()
+	if boundary {
+		it.ended = true
 		it.epoch.Store(c.epoch + 1)
 	}
 	switch {
@@ -153,6 +155,7 @@ func (it *Iterator[T]) over(reason error) {
 		}
 	}
 	it.err = reason
+	it.run.unhook()
 	it.settle()
 	it.queue.endBefore()
 }
@@ -167,8 +170,12 @@ func (it *Iterator[T]) settle() {
 
 // fetch waits for a chunk, unless another goroutine has done so meanwhile.
 func (it *Iterator[T]) fetch(ctx context.Context) error {
-	it.waiting.Lock()
-	defer it.waiting.Unlock()
+	select {
+	case it.waiting <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-it.waiting }()
 	it.mu.Lock()
 	there := it.cur != nil || it.err != nil
 	it.mu.Unlock()
@@ -247,7 +254,10 @@ func (it *Iterator[T]) Epochs(ctx context.Context) iter.Seq2[int64, iter.Seq2[T,
 			if !yield(epoch, one) {
 				return
 			}
-			for range one { // the rest
+			for v, err := range one { // the rest
+				if err != nil {
+					yield(epoch, func(yield func(T, error) bool) { yield(v, err) })
+				}
 			}
 			if failed {
 				return
@@ -284,22 +294,30 @@ func (it *Iterator[T]) State() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(state{
+	return state{
 		Version: stateVersion, Config: it.config, Delivered: it.delivered.Load(),
 		Ended: it.ended, Epoch: it.epoch.Load(), Place: encoded,
-	})
+	}.encode()
 }
 
 // Stop ends the stream early and cleanly: nothing more is read from the source, what
 // is on its way is still delivered, then Next returns io.EOF. What stages hold back, like
 // a shuffle buffer, is not delivered: it belongs to the rest that State resumes.
-func (it *Iterator[T]) Stop() { it.run.feed.stop() }
+func (it *Iterator[T]) Stop() {
+	it.run.feed.stop()
+	for _, s := range it.run.stations {
+		if s.replay != nil {
+			s.replay.stop()
+		}
+	}
+}
 
 // Close ends the stream now: Next returns [ErrClosed], unless the stream has ended before.
 // It waits until no goroutine is left, or until functions of the user have not returned
 // for [Pipeline.CloseTimeout]: then it returns [ErrStuck] and says which. It may be
 // called again, to wait again.
 func (it *Iterator[T]) Close() error {
+	it.run.unhook()
 	it.run.abandon(ErrClosed)
 	it.reachable.Stop()
 	timeout := time.NewTimer(it.run.cfg.closeTimeout)

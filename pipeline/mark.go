@@ -14,6 +14,26 @@ type mark struct {
 	stage string // for checking
 	state any    // becomes JSON
 	up    place  // of its input; without a mark for the source
+	// cut says that behind the mark the stage gave out what it held, because of an error:
+	// 1 and how many values it had been given then, from up on. If the error is gone when
+	// the stream is resumed that must come all the same. 0 is not at all.
+	cut uint64
+
+	st    *stage // nil if the mark was read, or if the stage cannot be cut again
+	start uint64 // values that the stage had been given before up
+}
+
+// recut is the mark as it is now that stages have been cut.
+func (m *mark) recut() *mark {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	if m.cut == 0 && m.st != nil && m.st.cut > 0 {
+		out.cut = m.st.cut - m.start
+	}
+	out.up.at = m.up.at.recut()
+	return &out
 }
 
 // place is a place between two values of a stream: behind the first skip outputs
@@ -30,6 +50,7 @@ type markJSON struct {
 	Stage string          `json:"stage"`
 	State json.RawMessage `json:"state,omitempty"`
 	Up    *placeJSON      `json:"up,omitempty"`
+	Cut   uint64          `json:"cut,omitempty"`
 }
 
 type placeJSON struct {
@@ -47,7 +68,7 @@ func (p place) encode() (*placeJSON, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: the state of %s: %w", p.at.stage, err)
 	}
-	out.At = &markJSON{Stage: p.at.stage, State: state}
+	out.At = &markJSON{Stage: p.at.stage, State: state, Cut: p.at.cut}
 	if p.at.up != (place{}) {
 		if out.At.Up, err = p.at.up.encode(); err != nil {
 			return nil, err
@@ -62,7 +83,7 @@ func (p *placeJSON) decode() place {
 	}
 	out := place{skip: p.Skip, drop: p.Drop}
 	if p.At != nil {
-		out.at = &mark{stage: p.At.Stage, state: p.At.State, up: p.At.Up.decode()}
+		out.at = &mark{stage: p.At.Stage, state: p.At.State, up: p.At.Up.decode(), cut: p.At.Cut}
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func (o *conversion[T, U]) apply(w *worker, c carrier) carrier {
 	out := newChunk[U](&o.pool)
 	out.move(&in.head)
 	for next := 0; next < len(in.vals); {
-		have := len(out.vals)
+		var have int
 		var err error
 		next, have, err = o.some(w, in, out, next)
 		if err == nil {
@@ -220,6 +220,9 @@ func odd[T, U any](collate func([]T) (U, error), batch []T, err error) (int, err
 			if _, e := tryCollate(collate, append([]T(nil), group...)); e == nil {
 				best, outside = len(group), left
 			}
+		}
+		if 2*best > len(batch) { // no other can be larger
+			break
 		}
 	}
 	return outside, &ItemError{outside, err}

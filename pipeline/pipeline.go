@@ -278,9 +278,14 @@ func (p plan) batch(s stageSpec) plan {
 }
 
 func groupingSpec[T any](n int) stageSpec {
-	return serialSpec("batch", strconv.Itoa(n), func(st *stage, _ *mark, skip uint32) (serial, error) {
+	return serialSpec("batch", strconv.Itoa(n), func(st *stage, restored *mark, skip uint32) (serial, error) {
 		cfg := &st.run.cfg
-		return newSerial(st, &grouping[T]{n: n, dropLast: cfg.dropLast, straddle: cfg.straddle}, skip), nil
+		st.across = cfg.straddle
+		op := &grouping[T]{n: n, dropLast: cfg.dropLast, straddle: cfg.straddle}
+		s := newSerial(st, op, skip)
+		err := restored.restore(&op.groupingState)
+		s.begun = op.Epoch
+		return s, err
 	})
 }
 
@@ -417,7 +422,8 @@ func (p *Pipeline[T]) Workers(n int) *Pipeline[T] {
 
 // Prefetch sets how many chunks of ChunkSize elements may be between the source and
 // the consumer, those being worked on and what the consumer has not yet asked for included. What
-// a stage holds, like a shuffle buffer, does not count. The default is twice the
+// a stage holds, like a shuffle buffer or a batch that is not full, does not count until it
+// leaves; the source then waits until there is room again. The default is twice the
 // number of CPUs, at least 8; 0 is 1.
 func (p *Pipeline[T]) Prefetch(n int) *Pipeline[T] {
 	return p.with(func(c *config) { c.prefetch = n })
@@ -425,7 +431,8 @@ func (p *Pipeline[T]) Prefetch(n int) *Pipeline[T] {
 
 // PrefetchBytes bounds the size of what is between the source and the consumer as
 // well, as the elements are when they come from the source. An element that is
-// larger passes alone. 0, the default, is no bound.
+// larger passes alone. The source has one more in hand, whose size has to be seen. 0, the
+// default, is no bound.
 func (p *Pipeline[T]) PrefetchBytes(n int64) *Pipeline[T] {
 	return p.with(func(c *config) { c.prefetchBytes = n })
 }
@@ -600,8 +607,8 @@ func (p *Pipeline[T]) Start(ctx context.Context) (*Iterator[T], error) {
 
 // Resume starts the pipeline behind what the consumer had received when
 // [Iterator.State] made state. The error wraps [ErrConfig], [ErrState] or [ErrStateMismatch].
-// Workers, Prefetch, ChunkSize, Epochs and the timeouts may differ; functions of the
-// user must give the same results as then.
+// Workers, Prefetch, ChunkSize and the timeouts may differ, and Epochs except under
+// AcrossEpochs; functions of the user must give the same results as then.
 func (p *Pipeline[T]) Resume(ctx context.Context, state []byte) (*Iterator[T], error) {
 	s, err := parseState(state)
 	if err != nil {

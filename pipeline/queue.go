@@ -27,7 +27,8 @@ type queue struct {
 	order    chan *task // ordered: all; unordered: those that are done
 	window   chan struct{}
 	pending  *task // taken from order, not yet done
-	drop     int   // values that were delivered before the stream was resumed
+	from     place // where the stream was resumed
+	drop     int   // values of from that are still to come
 	inFlight sync.WaitGroup
 
 	done  chan struct{} // closed: nothing goes in or comes out any more
@@ -68,11 +69,9 @@ func (q *queue) put(c carrier) bool {
 		return true
 	}
 	for size := q.run.chunkSize; len(h.meta) >= 2*size; {
-		rest := c.cut(size)
-		if !q.putOne(c) {
+		if !q.putOne(c.front(size)) {
 			return false
 		}
-		c, h = rest, rest.header()
 	}
 	return q.putOne(c)
 }
@@ -140,6 +139,9 @@ func (q *queue) convert(c carrier) carrier {
 // work does what the stages do.
 func (q *queue) work(w *worker, t *task) {
 	w.queue = q
+	if q.unordered {
+		defer q.inFlight.Done()
+	}
 	if !w.abandoned() {
 		for i, apply := range q.apply {
 			st := q.stages[i]
@@ -159,7 +161,6 @@ func (q *queue) work(w *worker, t *task) {
 	t.done <- struct{}{}
 	if q.unordered {
 		q.order <- t // has room: it is as large as the window
-		q.inFlight.Done()
 	}
 }
 
@@ -215,7 +216,9 @@ func (q *queue) take(cancel <-chan struct{}, alarm <-chan time.Time) carrier {
 	if q.drop > 0 {
 		h := c.header()
 		h.begin = min(q.drop, len(h.meta))
-		q.drop -= h.begin
+		if q.drop -= h.begin; q.drop > 0 {
+			h.end = &q.from // nothing has come that had not been delivered
+		}
 	}
 	return c
 }

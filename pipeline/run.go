@@ -28,6 +28,7 @@ type run struct {
 	cancelCtx    context.CancelFunc
 	sourceCtx    context.Context // of the source; ends when nothing more is read
 	cancelSource context.CancelFunc
+	unhook       func() bool // from the context of Start
 
 	budget    *budget
 	chunkSize int
@@ -68,6 +69,9 @@ type station struct {
 func (s *station) pass(c carrier) bool {
 	for _, op := range s.serials {
 		c = op.feed(s.worker, c)
+		if h := c.header(); len(h.meta) == 0 && !h.control() {
+			break // of the rest of an epoch that was ended early nothing may be marked
+		}
 	}
 	h := c.header()
 	over := h.eof || h.err != nil
@@ -93,7 +97,8 @@ func (s *station) loop() {
 // endBefore ends the queue, all queues before it and the source: nothing of them is
 // wanted any more.
 func (q *queue) endBefore() {
-	q.run.cancelSource()
+	// The source comes last, so that the end it makes is not taken for that of the stream.
+	defer q.run.cancelSource()
 	for _, before := range q.run.queues {
 		before.end()
 		if before == q {
@@ -125,9 +130,9 @@ func (p *plan) start(ctx context.Context, from place) (*run, error) {
 		r.all.Go(func() {
 			defer r.producers.Done()
 			if s.in == nil {
-				r.feed.run()
+				r.oversee(s.worker, r.feed.run)
 			} else {
-				s.loop()
+				r.oversee(s.worker, s.loop)
 			}
 		})
 	}
@@ -141,10 +146,10 @@ func (p *plan) start(ctx context.Context, from place) (*run, error) {
 	if r.cfg.autotune != nil {
 		r.all.Go(r.tune)
 	}
-	unhook := context.AfterFunc(ctx, func() { r.abandon(context.Cause(ctx)) })
+	// ctx ends also what is still to be delivered when no goroutine is left.
+	r.unhook = context.AfterFunc(ctx, func() { r.abandon(context.Cause(ctx)) })
 	go func() {
 		r.all.Wait()
-		unhook()
 		r.cancelCtx()
 		r.ended.Store(int64(time.Since(r.started)))
 		close(r.finished)
@@ -170,7 +175,7 @@ func (r *run) build(p *plan, from place) error {
 	// from the end.
 	marks := make([]*mark, len(specs))
 	skips := make([]uint32, len(specs))
-	drops := make([]uint32, len(specs)) // of the queue behind the stage
+	places := make([]place, len(specs)) // of the queue behind the stage
 	epochs, laps := r.cfg.epochs, int64(1)
 	for i := len(specs) - 1; i >= 0; i-- {
 		spec, st := specs[i], r.stages[i]
@@ -185,7 +190,7 @@ func (r *run) build(p *plan, from place) error {
 		if spec.kind == kindParallel {
 			continue
 		}
-		marks[i], skips[i], drops[i] = from.at, from.skip, from.drop
+		marks[i], skips[i], places[i] = from.at, from.skip, from
 		if from.at == nil {
 			from = place{}
 			continue
@@ -250,6 +255,9 @@ func (r *run) build(p *plan, from place) error {
 			if err != nil {
 				return fmt.Errorf("%w: the place of %s: %w", ErrState, st.name, err)
 			}
+			if marks[i] != nil {
+				op.resume(marks[i])
+			}
 			s.serials = append(s.serials, op)
 		}
 	}
@@ -257,7 +265,8 @@ func (r *run) build(p *plan, from place) error {
 		connect(len(specs) - 1)
 	}
 	for _, q := range r.queues {
-		q.drop = int(drops[q.before.index])
+		q.from = places[q.before.index]
+		q.drop = int(q.from.drop)
 	}
 	return nil
 }
@@ -290,18 +299,37 @@ func (r *run) addWorker() {
 			unpin := pin(int(n - 1))
 			defer unpin()
 		}
-		for {
-			select {
-			case t, ok := <-r.work:
-				if !ok {
+		r.oversee(w, func() {
+			for {
+				select {
+				case t, ok := <-r.work:
+					if !ok {
+						return
+					}
+					t.queue.work(w, t)
+				case <-r.retire:
 					return
 				}
-				t.queue.work(w, t)
-			case <-r.retire:
-				return
 			}
-		}
+		})
 	})
+}
+
+// oversee runs a goroutine. The run ends if a function of the user ends it.
+func (r *run) oversee(w *worker, f func()) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		what := w.name
+		if st := w.at.Swap(nil); st != nil {
+			what = st.name
+		}
+		r.abandon(fmt.Errorf("%w: %s: a function ended its goroutine (runtime.Goexit)", ErrPanic, what))
+	}()
+	f()
+	returned = true
 }
 
 // forget is for a worker that has ended.

@@ -51,6 +51,14 @@ func (o *outlet[U]) here() place { return o.in.place(o.at) }
 // would else be what is allocated most. A resumed stage does as many again.
 const marksEvery = 16
 
+// holder is an operator that tells how many values it holds back. Those are not in flight:
+// the source may go on meanwhile, or a batch could never fill up.
+type holder interface{ holding() int }
+
+// retracer is an operator that holds values back and tells how many it has been given
+// from the place of its snapshot on.
+type retracer interface{ retraced() uint64 }
+
 // serialStage runs an operator.
 type serialStage[T, U any] struct {
 	st   *stage
@@ -61,12 +69,23 @@ type serialStage[T, U any] struct {
 	stood *mark // the last mark; outputs are counted from there on
 	since int   // inputs since
 
-	quit bool // the rest of the epoch is dropped
+	holder   holder // op, if it is one
+	held     int    // values it held after the last chunk
+	elements int    // of the budget, that come back when they leave
+	bytes    int64  // likewise
+
+	given    uint64 // values pushed
+	restored *mark  // if the operator was cut behind it: until that has been done again
+	toCut    uint64 // values until then
+
+	quit  bool  // the rest of the epoch is dropped
+	begun int64 // the ends of epochs before this one were passed on before the stream was resumed
 }
 
 // newSerial makes a stage of an operator; the first skip outputs are left out.
 func newSerial[T, U any](st *stage, op operator[T, U], skip uint32) *serialStage[T, U] {
 	s := &serialStage[T, U]{st: st, op: op}
+	s.holder, _ = op.(holder)
 	s.o.st, s.o.ctx, s.o.skip = st, st.run.ctx, skip
 	return s
 }
@@ -84,7 +103,7 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	o := &s.o
 	o.in, o.at, o.out, o.epoch = &in.head, in.begin, out, in.epoch
 	o.turn++
-	if s.stood == nil || o.next >= marksEvery || s.since >= marksEvery {
+	if s.stood == nil || s.restored == nil && (o.next >= marksEvery || s.since >= marksEvery) {
 		s.stood, s.since, o.next = s.mark(in.place(in.begin)), 0, 0
 	}
 	out.at = s.stood
@@ -95,58 +114,120 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	switch {
 	case err != nil:
 		end = in.place(o.at)
+	case in.err != nil && (s.quit || o.over) && s.st.final(in.epoch):
+		// It is behind the end of the stream.
 	case in.err != nil:
 		err, end = in.err, in.place(len(in.vals))
 	}
 	switch {
 	case err != nil:
-		s.finish(true)
+		if o.skip == 0 && s.restored == nil {
+			s.st.cut = s.given + 1
+			s.finish(true)
+		}
+		out.cutOff = true
 		out.inputs = o.next + o.skip
-		out.fail(err, place{at: s.mark(end)})
+		at := place{at: s.mark(end), skip: o.skip} // those to leave out still were delivered
+		if s.restored != nil {
+			at.skip += o.next
+		}
+		out.fail(err, at)
 	case in.last:
 		if err = s.finish(false); err != nil {
 			out.inputs = o.next + o.skip
-			out.fail(err, place{at: s.mark(in.place(len(in.vals)))})
+			out.fail(err, place{at: s.mark(in.place(len(in.vals))), skip: o.skip})
 			break
 		}
 		fallthrough
 	default:
 		out.inputs = o.next + o.skip
-		out.last, out.eof = in.last && !s.quit, in.eof
+		out.last, out.eof = in.last && !s.quit && in.epoch >= s.begun, in.eof
 		if o.over && !s.quit {
 			s.quit = true
 			out.last, out.eof = true, in.eof || s.st.final(in.epoch)
 			s.st.quit(in.epoch)
 		}
 	}
+	if out.cutOff = out.cutOff || in.cutOff; out.cutOff {
+		s.stood = s.stood.recut()
+		out.at = s.stood
+	}
 	if in.last {
-		s.quit, s.stood = false, nil
+		s.quit = false
+		if s.restored == nil {
+			s.stood = nil
+		}
 	}
 	o.over = false
-	if len(out.vals) > 0 || out.control() {
-		out.elements, out.bytes = in.elements, in.bytes
-	} else {
-		s.st.run.budget.give(&in.head)
-	}
+	s.account(in, out)
 	s.st.out.Add(int64(len(out.vals)))
 	in.recycle()
 	return out
 }
 
+// account gives back what the values that stay hold of the budget, and takes it again, over
+// the bound if need be, for those that leave.
+func (s *serialStage[T, U]) account(in *chunk[T], out *chunk[U]) {
+	elements, bytes := s.elements+in.elements, s.bytes+in.bytes // that leave
+	s.elements, s.bytes = 0, 0
+	if s.holder != nil {
+		values := s.held + len(in.vals)
+		if s.held = s.holder.holding(); s.held > 0 {
+			share := min(1, float64(s.held)/float64(max(values, 1)))
+			s.elements, s.bytes = int(float64(elements)*share), int64(float64(bytes)*share)
+			elements -= s.elements
+			bytes -= s.bytes
+		}
+	}
+	if len(out.vals) == 0 && !out.control() {
+		elements, bytes = 0, 0 // what left came to nothing
+	}
+	out.elements, out.bytes = elements, bytes
+	if elements != in.elements || bytes != in.bytes {
+		s.st.run.budget.giveBack(in.elements-elements, in.bytes-bytes)
+	}
+	in.elements, in.bytes = 0, 0
+}
+
 // mark is where the stage stands before an input.
 func (s *serialStage[T, U]) mark(in place) *mark {
+	if s.restored != nil {
+		return s.restored
+	}
 	state, up, held := s.op.snapshot()
 	if !held {
 		up = in
 	}
-	return &mark{s.st.id, state, up}
+	m := &mark{stage: s.st.id, state: state, up: up, st: s.st, start: s.given}
+	if r, ok := s.op.(retracer); held && ok {
+		m.start -= r.retraced()
+	} else if held {
+		m.st = nil
+	}
+	return m
+}
+
+// resume implements [serial].
+func (s *serialStage[T, U]) resume(m *mark) {
+	if m.cut > 0 {
+		s.restored, s.toCut = m, m.cut-1
+	}
 }
 
 // push pushes the values of a chunk up to the first error that ends the stream,
 // or up to where no more is needed. o.at is the value that is concerned.
 func (s *serialStage[T, U]) push(in *chunk[T]) error {
 	o := &s.o
-	for o.at < len(in.vals) && !s.quit && !o.over {
+	for {
+		if s.restored != nil && s.toCut == 0 {
+			s.restored = nil
+			at := o.at
+			s.finish(true)
+			o.at = at
+		}
+		if o.at >= len(in.vals) || s.quit || o.over {
+			return nil
+		}
 		if err := s.some(in); err != nil {
 			if err := s.st.fault(KindTransform, in.epoch, in.meta[o.at], err); err != nil {
 				return err
@@ -154,19 +235,31 @@ func (s *serialStage[T, U]) push(in *chunk[T]) error {
 			o.at++
 		}
 	}
-	return nil
 }
 
-// some pushes values up to the first error.
+// some pushes values up to the first error. What came of the value with the error is
+// dropped.
 func (s *serialStage[T, U]) some(in *chunk[T]) (err error) {
 	o := &s.o
+	have, next, skip := len(o.out.vals), o.next, o.skip // before the value
+	defer func() {
+		if err != nil {
+			o.out.keep(have)
+			o.next, o.skip = next, skip
+		}
+	}()
 	defer caught(&err)
-	for o.at < len(in.vals) && !o.over {
+	for o.at < len(in.vals) && !o.over && (s.restored == nil || s.toCut > 0) {
+		have, next, skip = len(o.out.vals), o.next, o.skip
 		if err := s.op.push(in.vals[o.at], in.meta[o.at], o); err != nil {
 			return err
 		}
 		o.at++
 		s.st.passed()
+		s.given++
+		if s.restored != nil {
+			s.toCut--
+		}
 	}
 	return nil
 }
@@ -176,7 +269,7 @@ func (s *serialStage[T, U]) finish(cut bool) error {
 	o := &s.o
 	o.at = len(o.in.meta)
 	err := guard(o.ctx, func(context.Context) error { return s.op.finish(o, cut) })
-	if err == nil {
+	if err == nil || cut { // if it is cut there is an error already
 		return nil
 	}
 	var m meta

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // shuffling is a shuffle buffer: it fills up, then each new value takes the place of
@@ -123,7 +124,7 @@ func (s *shuffling[T]) begin(epoch int64) error {
 		b.counts.Came = s.restored.From[i]
 		for slot, n := range held {
 			if n < b.counts.Came {
-				return fmt.Errorf("%w: the place of %s lies behind a value that it holds", ErrState, s.st.name)
+				return Fatal(fmt.Errorf("%w: the place of %s lies behind a value that it holds", ErrState, s.st.name))
 			}
 			b.wanted[n] = slot
 		}
@@ -259,17 +260,25 @@ func (s *shuffling[T]) finish(o *outlet[T], cut bool) error {
 	case s.returning() && cut:
 		return nil // what is held has not come again: the state is still the old one
 	case s.returning():
-		return fmt.Errorf("%w: the input of %s is shorter than when the state was taken", ErrStateMismatch, s.st.name)
+		return Fatal(fmt.Errorf("%w: the input of %s is shorter than when the state was taken", ErrStateMismatch, s.st.name))
 	}
-	for more := true; more; {
-		more = false
+	for {
+		// Those that have given out least come first, so that canonical shards keep
+		// their turns.
+		least, more := uint64(math.MaxUint64), false
 		for _, b := range s.buffers {
-			n := len(b.slots)
-			if n == 0 {
+			if len(b.slots) > 0 {
+				least, more = min(least, b.counts.left(b.size)), true
+			}
+		}
+		if !more {
+			break
+		}
+		for _, b := range s.buffers {
+			n, left := len(b.slots), b.counts.left(b.size)
+			if n == 0 || left != least {
 				continue
 			}
-			more = true
-			left := b.counts.left(b.size)
 			j := b.choose(left, n)
 			out := b.slots[j]
 			b.slots[j] = b.slots[n-1]
@@ -287,6 +296,21 @@ func (s *shuffling[T]) finish(o *outlet[T], cut bool) error {
 		s.epoch = -1
 	}
 	return nil
+}
+
+// retraced implements [retracer].
+func (s *shuffling[T]) retraced() (n uint64) {
+	s.forget()
+	for i, b := range s.buffers {
+		if s.restored != nil && s.epoch == s.restored.Epoch {
+			n += b.counts.Came - s.restored.From[i]
+		} else if s.restored != nil {
+			return 0 // nothing has come again
+		} else if len(s.entries) > 0 {
+			n += b.counts.Came - s.entries[0].came[i]
+		}
+	}
+	return n
 }
 
 func (s *shuffling[T]) snapshot() (any, place, bool) {
@@ -308,4 +332,13 @@ func (s *shuffling[T]) snapshot() (any, place, bool) {
 		return state, s.entries[0].from, true
 	}
 	return state, place{}, false
+}
+
+// holding implements [holder].
+func (s *shuffling[T]) holding() int {
+	n := 0
+	for _, b := range s.buffers {
+		n += len(b.slots)
+	}
+	return n
 }

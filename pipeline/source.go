@@ -28,8 +28,8 @@ type Start struct {
 type Cursor[T any] interface {
 	// Next returns the next element, io.EOF after the last. It must return soon
 	// after ctx is done. Any other error is about one element, which is left out
-	// under [Skip]; the cursor goes on behind it. An error marked by [Fatal], or that
-	// of ctx, ends the stream under every policy.
+	// under [Skip]; the cursor goes on behind it. An error marked by [Fatal], that
+	// of ctx, or a panic ends the stream under every policy.
 	Next(ctx context.Context) (T, error)
 	// Close frees what the cursor holds. It is called once, after the last Next.
 	Close() error
@@ -81,15 +81,17 @@ type AsyncSource[T any] interface {
 // goroutines; the elements have the order in which the calls return.
 type Sink[T any] interface {
 	// Push hands an element on. It blocks while the pipeline is full, and returns
-	// the error of ctx once that is done: Run must return then.
+	// the error of ctx once that is done. It also fails once nothing more of the epoch is
+	// wanted, whatever ctx is: Run must return then.
 	Push(ctx context.Context, v T) error
 	// Fail says that an element could not be had. Under [Skip] the element is left
 	// out and Fail returns nil; else Run must return.
 	Fail(ctx context.Context, err error) error
 }
 
-// Named is a source, transform or stateful transform that has a name for
-// errors, statistics and traces. Without it they have that of its type.
+// Named is a source or transform that has a name for errors, statistics and
+// traces. Without it they have that of its type; see [Pipeline.Named] for other
+// stages.
 type Named interface{ Name() string }
 
 // Sizer is an element that knows its size in bytes. []byte and string are known

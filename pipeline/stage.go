@@ -45,6 +45,8 @@ type applyFunc func(w *worker, c carrier) carrier
 type serial interface {
 	// feed takes a chunk of the input and returns one of the output.
 	feed(w *worker, c carrier) carrier
+	// resume is told the mark that the stage goes on behind.
+	resume(m *mark)
 }
 
 // replayer is a stage that runs in order and asks for its input.
@@ -53,6 +55,8 @@ type replayer interface {
 	next(w *worker) carrier
 	// quit says that no more of an epoch is needed.
 	quit(epoch int64)
+	// stop ends the stream behind what has been given out.
+	stop()
 }
 
 // feed is the source at work.
@@ -72,6 +76,8 @@ type stage struct {
 	name   string // what the user calls it, unique; else the same
 	epochs int64  // of its output; 0 is endless
 	laps   int64  // how many of its epochs make one of the output of the pipeline
+	across bool   // it makes one value of several epochs
+	cut    uint64 // 1 and how many values it had been given when an error made it give out all; see [mark.cut]
 
 	in, out, bytes atomic.Int64
 	errors         [kindCount]atomic.Int64
@@ -82,17 +88,20 @@ type stage struct {
 }
 
 // fault deals with an error about an element under the policy. If the stream has
-// to end there it returns what with.
+// to end there it returns what with, as [reported].
 func (st *stage) fault(kind ErrorKind, epoch int64, m meta, err error) error {
+	if r, ok := err.(reported); ok {
+		return r
+	}
 	fault := &StageError{Stage: st.name, Kind: kindOf(err, kind), Epoch: epoch, Index: m.origin, Err: err}
 	st.errors[fault.Kind].Add(1)
 	r := st.run
-	if r.cfg.policy != Skip {
-		return fault
+	if r.cfg.policy != Skip || isMarked(err) {
+		return reported{fault}
 	}
 	r.offer(fault)
 	if n := st.inRow.Add(1); n >= int64(r.cfg.maxErrorsInRow) {
-		return fmt.Errorf("%w: %d at %s; the last: %w", ErrTooManyErrors, n, st.name, fault)
+		return reported{fmt.Errorf("%w: %d at %s; the last: %w", ErrTooManyErrors, n, st.name, fault)}
 	}
 	return nil
 }
@@ -110,6 +119,9 @@ func (st *stage) quit(epoch int64) {
 	r := st.run
 	for i := st.index - 1; i >= 0; i-- {
 		up := r.stages[i]
+		if up.across {
+			return // the rest goes into what it makes of the next epoch
+		}
 		if q := r.quitters[i]; q != nil {
 			q.quit((epoch+1)*(up.laps/st.laps) - 1)
 			return

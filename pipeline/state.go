@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type state struct {
 	Ended bool       `json:"epoch_ended,omitempty"`
 	Epoch int64      `json:"epoch"`
 	Place *placeJSON `json:"place"`
+	Sum   uint32     `json:"crc32c"` // of the rest; see [checksum]
 }
 
 // stateConfig is what the order of a stream depends on.
@@ -33,6 +35,8 @@ type stateConfig struct {
 	Canonical int      `json:"canonical_shards,omitempty"`
 	DropLast  bool     `json:"drop_last,omitempty"`
 	Straddle  bool     `json:"across_epochs,omitempty"`
+	// Epochs matters where batches go over: only the very last one may be shorter.
+	Epochs int64 `json:"epochs,omitempty"`
 }
 
 func (p plan) stateConfig() stateConfig {
@@ -47,6 +51,9 @@ func (p plan) stateConfig() stateConfig {
 			name += "(" + s.param + ")"
 		}
 		c.Stages = append(c.Stages, name)
+	}
+	if c.Straddle {
+		c.Epochs = p.cfg.epochs
 	}
 	if s := p.cfg.sharding; s != nil {
 		c.Shard = fmt.Sprintf("%d/%d %v", s.Rank, s.World, s.Mode)
@@ -72,12 +79,40 @@ func (c stateConfig) differences(o stateConfig) []string {
 		{"canonical_shards", c.Canonical, o.Canonical},
 		{"drop_last", c.DropLast, o.DropLast},
 		{"across_epochs", c.Straddle, o.Straddle},
+		{"epochs", c.Epochs, o.Epochs},
 	} {
 		if f.then != f.now {
 			out = append(out, fmt.Sprintf("%s was %v and is %v", f.name, f.then, f.now))
 		}
 	}
 	return out
+}
+
+// checksum is the CRC-32C of a state without its crc32c, so that no damage is taken for
+// another place. It is of the values: spaces and the order of keys do not matter, because
+// states may be kept in other JSON.
+func checksum(raw []byte) (uint32, error) {
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return 0, err
+	}
+	delete(fields, "crc32c")
+	sorted, err := json.Marshal(fields)
+	return crc32.Checksum(sorted, crc32.MakeTable(crc32.Castagnoli)), err
+}
+
+// encode makes the JSON of a state.
+func (s state) encode() ([]byte, error) {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Sum, err = checksum(raw); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
 }
 
 // parseState reads a state.
@@ -99,6 +134,9 @@ func parseState(raw []byte) (*state, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if sum, err := checksum(raw); err != nil || sum != s.Sum {
+		return nil, fmt.Errorf("%w: it is damaged: its checksum is %08x, what it says is %08x", ErrState, sum, s.Sum)
 	}
 	if s.Place == nil || s.Delivered < 0 || s.Epoch < 0 {
 		return nil, fmt.Errorf("%w: it has no place, or negative counts", ErrState)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 )
@@ -13,6 +14,7 @@ type statefulOperator[T, U any] struct {
 	cur   StatefulTransform[T, U] // nil before the first value of an epoch
 	from  place                   // of that value
 	given uint64                  // values given out in the epoch
+	came  uint64                  // values pushed since from
 	owed  uint64                  // values that had been given out when the state was taken
 
 	restored *statefulState
@@ -43,7 +45,7 @@ func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
 		return nil
 	}
 	s.cur, s.epoch, s.from = s.make(), o.epoch, o.here()
-	s.given, s.owed = 0, 0
+	s.given, s.owed, s.came = 0, 0, 0
 	if r := s.restored; r != nil && r.Epoch == o.epoch {
 		if r.Snapshot == nil {
 			s.owed = r.Given
@@ -51,10 +53,10 @@ func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
 			s.given = r.Given
 			saved, ok := s.cur.(Resumable)
 			if !ok {
-				return fmt.Errorf("%w: %s cannot take back what it remembered", ErrStateMismatch, s.st.name)
+				return Fatal(fmt.Errorf("%w: %s cannot take back what it remembered", ErrStateMismatch, s.st.name))
 			}
-			if err := saved.Restore(r.Snapshot); err != nil {
-				return fmt.Errorf("%w: %s: %w", ErrState, s.st.name, err)
+			if err := guard(o.ctx, func(context.Context) error { return saved.Restore(r.Snapshot) }); err != nil {
+				return Fatal(fmt.Errorf("%w: %s: %w", ErrState, s.st.name, err))
 			}
 		}
 	}
@@ -80,20 +82,32 @@ func (s *statefulOperator[T, U]) push(v T, m meta, o *outlet[U]) error {
 	if err := s.begin(o); err != nil {
 		return err
 	}
-	return s.cur.Push(o.ctx, v, s.emitter(m, o))
+	given, owed, passed := s.given, s.owed, false
+	defer func() {
+		if !passed { // what it gave out is dropped
+			s.given, s.owed = given, owed
+		}
+	}()
+	err := s.cur.Push(o.ctx, v, s.emitter(m, o))
+	if passed = err == nil; passed {
+		s.came++
+	}
+	return err
 }
 
+// retraced implements [retracer].
+func (s *statefulOperator[T, U]) retraced() uint64 { return s.came }
+
 func (s *statefulOperator[T, U]) finish(o *outlet[U], cut bool) error {
-	if cut && s.cur == nil {
-		return nil
+	if cut && s.cur == nil && (s.restored == nil || s.restored.Epoch != o.epoch) {
+		return nil // it has seen nothing of the epoch
 	}
 	if err := s.begin(o); err != nil {
 		return err
 	}
-	var m meta
-	if n := len(o.in.meta); n > 0 {
-		m = o.in.meta[n-1]
-	}
+	// The first element of the epoch stands for all: the last one is not known to
+	// a transform that was resumed behind it.
+	m := meta{origin: uint64(s.st.run.cfg.rank())}
 	cur := s.cur
 	s.cur = nil
 	return cur.Finish(o.ctx, s.emitter(m.child(-2), o))
@@ -106,7 +120,7 @@ func (s *statefulOperator[T, U]) snapshot() (any, place, bool) {
 	case s.cur == nil:
 		return &statefulState{Epoch: -1}, place{}, false
 	}
-	state := &statefulState{Epoch: s.epoch, Given: s.given}
+	state := &statefulState{Epoch: s.epoch, Given: s.given + s.owed}
 	if saved, ok := s.cur.(Resumable); ok {
 		var err error
 		if state.Snapshot, err = snapshotOf(saved); err == nil {

@@ -9,7 +9,7 @@ import (
 // workers at once. What it emits before an error is dropped.
 type Transform[T, U any] interface {
 	// Apply must return soon after ctx is done. emit may be called until Apply
-	// returns.
+	// returns. An error marked by [Fatal] ends the stream under every policy.
 	Apply(ctx context.Context, v T, emit func(U)) error
 }
 
@@ -26,7 +26,8 @@ func (f TransformFunc[T, U]) Apply(ctx context.Context, v T, emit func(U)) error
 // and is made anew for each epoch.
 type StatefulTransform[T, U any] interface {
 	// Push takes the next element. emit may be called until Push returns. After an
-	// error under [Skip] the element counts as not pushed.
+	// error under [Skip] the element counts as not pushed, and what was emitted for it is
+	// dropped. An error marked by [Fatal] ends the stream under every policy.
 	Push(ctx context.Context, v T, emit func(U)) error
 	// Finish is called once after the last element of the epoch.
 	Finish(ctx context.Context, emit func(U)) error

@@ -2,19 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
-	"github.com/rosaline-go/rosaline/pipeline/source"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
-// batch is an item of the loop of rosaline run.
+// batch is what the stages make of records.
 type batch struct {
-	chunk   *source.Chunk // until Scan
-	file    string        // that chunk's
 	records *records
 	fused   *text.Batch // scratch of the stages
 	result  *text.Result
@@ -22,127 +19,162 @@ type batch struct {
 	rejects []byte // lines of the rejects
 }
 
-// runWork is the work of rosaline run: the stages are those of the pipeline, the
-// rest is reading and writing. It implements [ordered.Work].
-type runWork struct {
-	*intake
+// batchPool keeps batches for reuse.
+type batchPool struct{ pool sync.Pool }
+
+func (p *batchPool) get() *batch {
+	if b, ok := p.pool.Get().(*batch); ok {
+		return b
+	}
+	return &batch{fused: text.NewBatch()}
+}
+
+func (p *batchPool) put(b *batch) {
+	b.records, b.result = nil, nil
+	p.pool.Put(b)
+}
+
+// scanning is the stage that does what depends on a record alone.
+type scanning struct {
 	pipeline *text.FusedPipeline
-	out      *output.File
-	rejects  *output.File // nil when nobody asked for them
-	tokens   bool         // whether the output has the bytes of each text
-	tally    tally
-	progress *progress
-	pool     sync.Pool
+	pool     *batchPool
+	pause    func()
 }
 
-// Next implements [ordered.Work].
-func (w *runWork) Next(ctx context.Context) (*batch, error) {
-	chunk, err := w.next(ctx)
-	if err != nil {
-		return nil, err
+// Name implements [pipeline.Named].
+func (*scanning) Name() string { return "scan" }
+
+// Apply implements [pipeline.Transform].
+func (s *scanning) Apply(_ context.Context, r *records, emit func(*batch)) error {
+	s.pause()
+	if r.err != nil {
+		return r.err
 	}
-	b, ok := w.pool.Get().(*batch)
-	if !ok {
-		b = &batch{fused: text.NewBatch()}
-	}
-	b.chunk, b.file = chunk, chunk.File
-	return b, nil
+	b := s.pool.get()
+	b.records = r
+	s.pipeline.Scan(b.fused, r.text)
+	emit(b)
+	return nil
 }
 
-// Scan implements [ordered.Work].
-func (w *runWork) Scan(b *batch) error {
-	records, last := w.decode(b.chunk)
-	if records == nil {
-		return last
-	}
-	b.records = records
-	w.pipeline.Scan(b.fused, records.text)
-	return last
+// errNothing is returned by an endless run whose inputs hold no records.
+var errNothing = errors.New("the inputs hold no records, and --epochs 0 would go through them for ever")
+
+// resolving is the stage that tells duplicates, in one epoch: what earlier epochs
+// had does not count.
+type resolving struct {
+	pipeline *text.FusedPipeline
+	endless  bool
+	any      bool // there was a record, or a line that is none
+	pause    func()
 }
 
-// Resolve implements [ordered.Work].
-func (w *runWork) Resolve(b *batch) error { return w.pipeline.Resolve(b.fused) }
+// newResolving begins an epoch.
+func newResolving(p *text.FusedPipeline, endless bool, pause func()) *resolving {
+	if d := p.Deduplicator(); d != nil {
+		d.Rollback() // nothing is ever committed
+	}
+	return &resolving{pipeline: p, endless: endless, pause: pause}
+}
 
-// Emit implements [ordered.Work].
-func (w *runWork) Emit(b *batch) error {
-	result, err := w.pipeline.Emit(b.fused)
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.file, err)
+// Push implements [pipeline.StatefulTransform].
+func (r *resolving) Push(_ context.Context, b *batch, emit func(*batch)) error {
+	r.pause()
+	r.any = r.any || b.records.text.Len() > 0 || len(b.records.bad) > 0
+	if err := r.pipeline.Resolve(b.fused); err != nil {
+		return err
 	}
-	b.result = result
-	b.lines = b.lines[:0]
-	for i, row := range result.Rows {
-		b.lines = w.appendRecord(b.records.appendID(b.lines, int(row)), result.Column.Bytes(i))
-	}
-	b.rejects = b.rejects[:0]
-	if w.rejects != nil {
-		b.rejects = appendRejects(b.rejects, b.records, result.Drops)
+	emit(b)
+	return nil
+}
+
+// Finish implements [pipeline.StatefulTransform].
+func (r *resolving) Finish(context.Context, func(*batch)) error {
+	if r.endless && !r.any {
+		return errNothing
 	}
 	return nil
 }
 
-// appendID appends the begin of a line of output about a row: {"id":…
-func (r *records) appendID(dst []byte, row int) []byte {
-	return jsonl.AppendID(append(dst, `{"id":`...), r.id.Bytes(row), r.numberID(row))
+// emitting is the stage that writes the lines of the output and of the rejects.
+type emitting struct {
+	pipeline        *text.FusedPipeline
+	tokens, rejects bool // whether there are tokens, and rejects
+	pause           func()
 }
 
-// appendRecord appends the rest of a line of the output behind the id.
-func (w *runWork) appendRecord(dst, s []byte) []byte {
+// Name implements [pipeline.Named].
+func (*emitting) Name() string { return "emit" }
+
+// Apply implements [pipeline.Transform].
+func (e *emitting) Apply(_ context.Context, b *batch, emit func(*batch)) error {
+	e.pause()
+	result, err := e.pipeline.Emit(b.fused)
+	if err != nil {
+		if b.records.file == "" {
+			return err
+		}
+		return fmt.Errorf("%s: %w", b.records.file, err)
+	}
+	b.result = result
+	b.lines = b.lines[:0]
+	for i, row := range result.Rows {
+		b.lines = e.appendRecord(b.lines, b.records, int(row), result.Column.Bytes(i))
+	}
+	b.rejects = b.rejects[:0]
+	if e.rejects {
+		b.rejects = appendRejects(b.rejects, b.records, result.Drops)
+	}
+	emit(b)
+	return nil
+}
+
+// appendRecord appends the line of output of a row.
+func (e *emitting) appendRecord(dst []byte, r *records, row int, s []byte) []byte {
+	dst = r.appendID(dst, row)
 	dst = jsonl.AppendString(append(dst, `,"text":`...), s)
-	if w.tokens {
+	if e.tokens {
 		dst = jsonl.AppendBytes(append(dst, `,"tokens":`...), s)
+	}
+	return appendEnd(dst, r.padded(row))
+}
+
+// appendEnd appends the end of a line about a record that is padding, or is not.
+func appendEnd(dst []byte, padded bool) []byte {
+	if padded {
+		dst = append(dst, `,"padded":true`...)
 	}
 	return append(dst, "}\n"...)
 }
 
 // appendRejects appends the lines of what the reader and the stages dropped, in
-// the order of the inputs.
+// the order of the records.
 func appendRejects(dst []byte, r *records, drops []text.Drop) []byte {
-	bad := r.bad
+	bad := 0
 	for _, d := range drops {
-		for len(bad) > 0 && bad[0].Index <= d.Row {
-			dst = appendBad(dst, bad[0])
-			bad = bad[1:]
+		for ; bad < len(r.bad) && r.bad[bad].Index <= d.Row; bad++ {
+			dst = appendBad(dst, r, bad)
 		}
 		dst = appendReject(r.appendID(dst, d.Row), d.Stage.String(), d.Reason.String(), d.Value, d.Bound)
+		dst = appendEnd(dst, r.padded(d.Row))
 	}
-	for _, b := range bad {
-		dst = appendBad(dst, b)
+	for ; bad < len(r.bad); bad++ {
+		dst = appendBad(dst, r, bad)
 	}
 	return dst
 }
 
-func appendBad(dst []byte, b source.BadRecord) []byte {
+func appendBad(dst []byte, r *records, i int) []byte {
+	b := &r.bad[i]
 	dst = jsonl.AppendID(append(dst, `{"id":`...), b.ID, b.NumberID)
-	return appendReject(dst, text.StageSource.String(), b.Reason.String(), b.Value, b.Bound)
+	dst = appendReject(dst, text.StageSource.String(), b.Reason.String(), b.Value, b.Bound)
+	return appendEnd(dst, r.badPads(i))
 }
 
-// appendReject appends the rest of a line of the rejects behind the id.
+// appendReject appends what a line of the rejects has behind the id.
 func appendReject(dst []byte, stage, reason string, value, bound float64) []byte {
 	dst = jsonl.AppendString(append(dst, `,"stage":`...), stage)
 	dst = jsonl.AppendString(append(dst, `,"reason":`...), reason)
 	dst = jsonl.AppendFloat(append(dst, `,"value":`...), value)
-	dst = jsonl.AppendFloat(append(dst, `,"bound":`...), bound)
-	return append(dst, "}\n"...)
-}
-
-// Write implements [ordered.Work].
-func (w *runWork) Write(b *batch) error {
-	if _, err := w.out.Write(b.lines); err != nil {
-		return err
-	}
-	if w.rejects != nil {
-		if _, err := w.rejects.Write(b.rejects); err != nil {
-			return err
-		}
-	}
-	w.tally.add(b.records.bad, b.records.stats, b.result)
-	w.progress.set(w.reader.Progress())
-	return nil
-}
-
-// Recycle implements [ordered.Work].
-func (w *runWork) Recycle(b *batch) {
-	b.chunk, b.records, b.result = nil, nil, nil // Scan has released the chunk
-	w.pool.Put(b)
+	return jsonl.AppendFloat(append(dst, `,"bound":`...), bound)
 }

@@ -13,11 +13,19 @@
 // closed by its reader (head, say) the command ends with exit code 1 and says
 // nothing.
 //
-// The run is a loop of package ordered over batches, which knows nothing of
-// text; the stages know nothing of the loop:
+// The run is a pipeline of package pipeline. Its elements are batches of records, which
+// the engine knows nothing of:
 //
-//	            Next     Scan               Resolve   Emit                   Write
-//	INPUT ──▸ intake ──▸ decode, stages ──▸ dedup ──▸ survivors, encode ──▸ -o, --rejects, tally
-//	          chunk      records            verdicts  lines                     │
-//	                                                               table, --report
+//	INPUT ──▸ lines ──▸ decode ──▸ scan ──▸ resolve ──▸ emit ──▸ writer ──▸ -o, --rejects, tally
+//	          chunks    records    stages   dedup, in   lines    one, in                  │
+//	          one       on the workers      order       workers  order           table, --report
+//
+// With --shuffle the records are taken apart between decode and scan, and put together
+// again in their new order:
+//
+//	decode ──▸ split ──▸ shuffle ──▸ batch ──▸ gather ──▸ scan
+//
+// An interrupt comes down the stream: the inputs end with an error, and what was
+// read before is written. So does a bad record. rosaline quality is the same with
+// one stage, measure, behind decode.
 package main

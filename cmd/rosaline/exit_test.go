@@ -18,6 +18,8 @@ func TestExitCodes(t *testing.T) {
 	write(t, dir, "good.jsonl", proseRecords(3))
 	write(t, dir, "bad.jsonl", record("1", prose(1))+"{not json\n"+record("2", prose(2)))
 	write(t, dir, "cut.jsonl.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")
+	write(t, dir, "blank.jsonl", "\n \n")
+	write(t, dir, "empty.jsonl", "")
 	write(t, dir, "words.csv", "a,b\n")
 	write(t, dir, "unknown.xyz", "text\n")
 	write(t, dir, "target", "")
@@ -46,12 +48,19 @@ func TestExitCodes(t *testing.T) {
 			"--commit-every", "1", "--state", "", "--shard", "off", "good.jsonl"}, 0, ""},
 		{[]string{"run", "--min-chars", "0", "--max-repetition", "1", "good.jsonl"}, 0, ""},
 		{[]string{"run", "--stages", "clean", "--min-chars", "3", "good.jsonl"}, 0, "no effect"},
+		{[]string{"run", "--shuffle", "100", "--seed", "7", "--epochs", "2", "--unordered", "--shard", "0/2", "--shard-mode", "drop", "good.jsonl"}, 0, ""},
+		{[]string{"run", "--seed", "7", "good.jsonl"}, 0, "no effect"},
+		{[]string{"run", "--epochs", "2", "blank.jsonl"}, 0, ""},
 		{[]string{"quality", "good.jsonl"}, 0, ""},
 
 		// Failed.
 		{[]string{"run", "bad.jsonl"}, 1, "bad.jsonl:2: "},
 		{[]string{"run", "cut.jsonl.gz"}, 1, "cut.jsonl.gz"},
 		{[]string{"run", "--on-error", "skip", "cut.jsonl.gz"}, 1, "cut.jsonl.gz"},
+		{[]string{"run", "--epochs", "0", "blank.jsonl"}, 1, "the inputs hold no records"},
+		{[]string{"run", "--epochs", "0", "empty.jsonl"}, 1, "the inputs hold no records"},
+		{[]string{"run", "--epochs", "0", "--shard", "3/8", "good.jsonl"}, 1, "the inputs hold no records"},
+		{[]string{"run", "--metrics", "no such host:0", "good.jsonl"}, 1, "--metrics no such host:0: "},
 		{[]string{"run", "missing.jsonl"}, 1, "missing.jsonl"},
 		{[]string{"run", ""}, 1, "an argument is empty"},
 		{[]string{"run", "nothing*.jsonl"}, 1, "nothing*.jsonl"},
@@ -101,7 +110,16 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "--on-error", "ignore", "good.jsonl"}, 2, "--on-error"},
 		{[]string{"run", "--progress", "maybe", "good.jsonl"}, 2, "--progress"},
 		{[]string{"run", "--max-line", "0", "good.jsonl"}, 2, "--max-line"},
-		{[]string{"run", "--epochs", "0", "good.jsonl"}, 2, "--epochs"},
+		{[]string{"run", "--epochs", "-1", "good.jsonl"}, 2, "--epochs"},
+		{[]string{"run", "--epochs", "2", "-"}, 2, "--epochs 2: standard input can be read once"},
+		{[]string{"run", "--epochs", "0", "-"}, 2, "--epochs 0: standard input can be read once"},
+		{[]string{"run", "--shard", "off", "--shard-mode", "pad", "good.jsonl"}, 2, "--shard-mode pad needs --shard"},
+		{[]string{"run", "--shard-mode", "drop", "good.jsonl"}, 2, "--shard-mode drop needs --shard"},
+		{[]string{"run", "--shard-mode", "even", "--shard", "0/2", "good.jsonl"}, 2, "--shard-mode"},
+		{[]string{"run", "--shard", "0/2", "--shard-mode", "pad", "-"}, 2, "--shard-mode pad: standard input can be read once"},
+		{[]string{"run", "--shuffle", "-1", "good.jsonl"}, 2, "--shuffle"},
+		{[]string{"run", "--seed", "-7", "good.jsonl"}, 2, "--seed"},
+		{[]string{"run", "--unordered=perhaps", "good.jsonl"}, 2, "--unordered"},
 		{[]string{"run", "--shard", "2/2", "good.jsonl"}, 2, "--shard"},
 		{[]string{"run", "-o", "good.jsonl", "good.jsonl"}, 2, "overwrite"},
 		{[]string{"run", "-o", "{dir}/good.jsonl", "*.jsonl"}, 2, "overwrite"},
@@ -124,13 +142,6 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "-o", "x.parquet", "good.jsonl"}, 2, "--output: not yet"},
 		{[]string{"run", "-o", "folder", "good.jsonl"}, 2, "--output: not yet"},
 		{[]string{"run", "-o", "new/", "good.jsonl"}, 2, "--output: not yet"},
-		{[]string{"run", "--shuffle", "100", "good.jsonl"}, 2, "--shuffle: not yet"},
-		{[]string{"run", "--seed", "7", "good.jsonl"}, 2, "--seed: not yet"},
-		{[]string{"run", "--epochs", "2", "good.jsonl"}, 2, "--epochs: not yet"},
-		{[]string{"run", "--unordered", "good.jsonl"}, 2, "--unordered: not yet"},
-		{[]string{"run", "--shard", "0/2", "good.jsonl"}, 2, "--shard: not yet"},
-		{[]string{"run", "--shard-mode", "pad", "good.jsonl"}, 2, "--shard-mode: not yet"},
-		{[]string{"run", "--shard-mode", "drop", "good.jsonl"}, 2, "--shard-mode: not yet"},
 		{[]string{"run", "--state", "dir", "good.jsonl"}, 2, "rosaline: --state: not yet: "},
 		{[]string{"run", "--commit-every", "4", "good.jsonl"}, 2, "--commit-every: not yet"},
 	} {

@@ -74,20 +74,6 @@ func checkNumber(low int64) func(string) error {
 	}
 }
 
-func checkBool(s string) error {
-	if _, err := strconv.ParseBool(s); err != nil {
-		return errors.New("must be true or false")
-	}
-	return nil
-}
-
-func checkWord(words ...string) func(string) error {
-	return func(s string) error {
-		v := choice("", words...)
-		return v.Set(s)
-	}
-}
-
 // countValue is a flag that takes a number of things, or auto, which is 0.
 type countValue struct {
 	n, low, high int

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -60,12 +60,32 @@ func TestBoundValue(t *testing.T) {
 	require.NoError(t, open.Set("1e3"))
 }
 
-func TestCheckShard(t *testing.T) {
-	for _, s := range []string{"0/1", "3/4", "10/11"} {
-		require.NoError(t, checkShard(s))
+func TestShardValue(t *testing.T) {
+	for in, want := range map[string]shardValue{
+		"0/1": {0, 1, true}, "3/4": {3, 4, true}, "10/11": {10, 11, true}, "off": {0, 1, false},
+	} {
+		v := shardValue{5, 9, true}
+		require.NoError(t, v.Set(in))
+		require.Equal(t, want, v)
+		require.Equal(t, in, v.String())
 	}
-	for _, s := range []string{"", "1", "1/1", "-1/2", "0/0", "0/2x", "a/b", "0/2/3"} {
-		require.Error(t, checkShard(s), s)
+	for _, s := range []string{"", "1", "1/", "/1", "1/1", "-1/2", "0/0", "0/2x", "a/b", "0/2/3", "+0/2", "0/1048577", "0/99999999999999999999"} {
+		v := shardValue{5, 9, true}
+		require.Error(t, v.Set(s), s)
+		require.Equal(t, shardValue{5, 9, true}, v, "%s changed the value", s)
+	}
+}
+
+func TestSeedValue(t *testing.T) {
+	for _, s := range []string{"0", "7", "18446744073709551615"} {
+		var v seedValue
+		require.NoError(t, v.Set(s))
+		require.Equal(t, s, v.String())
+	}
+	for _, s := range []string{"", "-1", "1.5", "x", "18446744073709551616"} {
+		v := seedValue(5)
+		require.Error(t, v.Set(s), s)
+		require.EqualValues(t, 5, v)
 	}
 }
 
@@ -82,7 +102,7 @@ func TestEveryFlagIsDefined(t *testing.T) {
 		"batch": "64", "shuffle": "0", "seed": "0", "epochs": "1", "workers": "auto", "prefetch": "auto", "unordered": "false",
 		"shard": "off", "shard-mode": "uneven", "tokenizer": "none", "state": "", "commit-every": "1",
 		"device": "auto", "check": "sampled", "on-error": "fail", "report": "", "format": "auto", "progress": "auto", "max-line": "16MiB",
-		"max-window": "128MiB",
+		"max-window": "128MiB", "metrics": "",
 	} {
 		f := flags.Lookup(name)
 		require.NotNil(t, f, name)
@@ -105,13 +125,14 @@ func TestDefaultsAreAccepted(t *testing.T) {
 	require.NoError(t, f.validate())
 }
 
-func TestLoopSize(t *testing.T) {
+func TestEngineSize(t *testing.T) {
 	flags := pflag.NewFlagSet("quality", pflag.ContinueOnError)
 	f := &inputFlags{}
 	f.add(flags)
-	auto := f.loop()
-	require.Positive(t, auto.Workers)
-	require.Equal(t, 2*auto.Workers, auto.Prefetch)
+	workers, inFlight := f.size()
+	require.Equal(t, runtime.GOMAXPROCS(0), workers)
+	require.Equal(t, 3*workers, inFlight)
 	require.NoError(t, flags.Parse([]string{"--workers", "3", "--prefetch", "5"}))
-	require.Equal(t, "{3 5}", fmt.Sprint(f.loop()))
+	workers, inFlight = f.size()
+	require.Equal(t, []int{3, 8}, []int{workers, inFlight})
 }

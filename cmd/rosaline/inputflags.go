@@ -2,24 +2,22 @@ package main
 
 import (
 	"errors"
-	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
 	"github.com/rosaline-go/rosaline/pipeline/source"
 )
 
 // inputFlags are the flags of every command that reads records.
 type inputFlags struct {
-	textKey, idKey           string
-	format                   formatValue
-	maxLine, maxWindow       sizeValue
-	invalidUTF8, surrogates  policyValue
-	onError                  choiceValue
-	batch, workers, prefetch countValue
-	progress                 choiceValue
+	textKey, idKey          string
+	format                  formatValue
+	maxLine, maxWindow      sizeValue
+	invalidUTF8, surrogates policyValue
+	onError                 choiceValue
+	engineFlags
+	progress choiceValue
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
@@ -36,12 +34,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.invalidUTF8, "invalid-utf8", "bytes that are not UTF-8: reject (a bad record) or replace (by U+FFFD)")
 	f.surrogates.choiceValue = choice("reject", "reject", "replace")
 	flags.Var(&f.surrogates, "surrogates", "\\u escapes of half a surrogate pair: reject or replace, as above")
-	f.batch = countValue{n: 64, low: 1, high: 1 << 20}
-	flags.Var(&f.batch, "batch", "most records that are worked on together")
-	f.workers = countValue{auto: true, low: 1, high: 4096}
-	flags.Var(&f.workers, "workers", "workers that run at once; auto is one a CPU")
-	f.prefetch = countValue{auto: true, low: 1, high: 1 << 16}
-	flags.Var(&f.prefetch, "prefetch", "most batches that wait between the stages; auto is twice the workers")
+	f.engineFlags.add(flags)
 	f.progress = choice("auto", "auto", "on", "off")
 	flags.Var(&f.progress, "progress", "progress bar on standard error: auto (if a terminal), on or off")
 }
@@ -66,18 +59,6 @@ func inputArgs(_ *cobra.Command, args []string) error {
 // skip reports whether bad records are dropped rather than ending the run.
 func (f *inputFlags) skip() bool { return f.onError.value == "skip" }
 
-// loop returns the size of the loop that the flags ask for.
-func (f *inputFlags) loop() ordered.Config {
-	c := ordered.Config{Workers: f.workers.n, Prefetch: f.prefetch.n}
-	if c.Workers == 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
-	if c.Prefetch == 0 {
-		c.Prefetch = 2 * c.Workers
-	}
-	return c
-}
-
 // expand finds the inputs that args stand for.
 func (c *command) expand(f *inputFlags, args []string) ([]source.Input, error) {
 	files, err := source.Expand(args, f.format.format)
@@ -86,7 +67,10 @@ func (c *command) expand(f *inputFlags, args []string) ([]source.Input, error) {
 			c.log.Warn("file is read once though it has several names", "file", file.Path, "also", file.Also)
 		}
 	}
-	return files, inputError(err)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	return files, f.engineFlags.validate(files)
 }
 
 // formatValue is the flag --format.

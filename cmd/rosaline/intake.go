@@ -5,99 +5,112 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
+	"github.com/rosaline-go/rosaline/pipeline"
 	"github.com/rosaline-go/rosaline/pipeline/source"
-	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
-// intake makes records of inputs: what every command that reads them has in
-// common. next is for one goroutine; decode for any.
+// intake is the source of the chunks of lines that a command reads. It implements
+// [pipeline.Source], and stands back from the contexts of the engine: the inputs
+// know about the end of the command's, and the reader is not told, so that it still
+// hands out the lines it has.
 type intake struct {
-	reader  *source.Reader
-	decoder *source.Decoder
-	skip    bool
+	lines *source.LinesSource
+	total int64 // bytes of all epochs, −1 if that is not known
+	pause func()
+
+	mu   sync.Mutex
+	read int64 // bytes of the epochs that are over
+	open bool
 }
 
-// open prepares the inputs that args stand for. Nothing is read yet.
-func (f *inputFlags) open(ctx context.Context, stdin io.Reader, files []source.Input) (*intake, error) {
-	if f.textKey == "" {
-		return nil, usagef("--text-key is empty; use . for the whole record")
-	}
-	decoder, err := source.NewDecoder(source.WithTextKey(f.textKey), source.WithIDKey(f.idKey),
-		source.WithSurrogates(f.surrogates.policy()), source.WithInvalidUTF8(f.invalidUTF8.policy()))
-	if err != nil {
-		return nil, &usageError{err}
-	}
+// open prepares the inputs. Nothing is read yet.
+func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input) (*intake, error) {
+	stdin := c.in
 	for _, file := range files {
 		if file.Path == source.Stdin {
 			stdin = newInterruptible(ctx, stdin)
 		}
 	}
 	open := func(path string) (io.ReadCloser, error) { return openInterruptible(ctx, path) }
-	reader, err := source.NewReader(files, source.WithStdin(stdin), source.WithOpen(open),
-		source.WithMaxLine(int(f.maxLine.n)), source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n))
+	opts := []source.ReaderOption{
+		source.WithStdin(stdin), source.WithOpen(open), source.WithMaxLine(int(f.maxLine.n)),
+		source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n),
+		source.WithShard(f.shard.rank, f.shard.world, f.mode()),
+	}
+	// A reader that is not used tells what is wrong, and how much there is to read.
+	look, err := source.NewReader(files, opts...)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	return &intake{reader, decoder, f.skip()}, nil
-}
-
-// next reads the next chunk. The inputs know about the end of the context; the
-// reader is not told, so that it still hands out the lines it has.
-func (in *intake) next(ctx context.Context) (*source.Chunk, error) {
-	c, err := in.reader.Next(context.WithoutCancel(ctx))
-	if errors.Is(err, source.ErrWindow) {
-		err = fmt.Errorf("%w; the flag is --max-window", err)
+	_, total := look.Progress()
+	if f.epochs.n == 0 {
+		total = -1
 	}
-	return c, err
+	if total > 0 {
+		total *= int64(f.epochs.n)
+	}
+	return &intake{lines: source.Lines(files, opts...), total: total, pause: c.pause}, look.Close()
 }
 
-// records are what a chunk holds.
-type records struct {
-	text, id *stringtensor.Column
-	numberID func(row int) bool // whether the id of a row is a JSON number
-	bad      []source.BadRecord // lines that are not records, skipped
-	stats    source.Stats       // of the whole chunk
-}
-
-// decode makes records of a chunk and releases it. Unless bad records are
-// skipped, the first one ends the stream: the records are those before it, and
-// the error, marked by [ordered.Last], names its place. Other errors come without
-// records.
-func (in *intake) decode(c *source.Chunk) (*records, error) {
-	defer c.Release()
-	r, err := in.decoder.Decode(c)
+// Open implements [pipeline.Source].
+func (in *intake) Open(ctx context.Context, at pipeline.Start) (pipeline.Cursor[*source.Chunk], error) {
+	cursor, err := in.lines.Open(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	out := &records{r.Text, r.ID, r.NumberID, r.Bad, r.Stats}
-	if in.skip || len(r.Bad) == 0 {
-		return out, nil
-	}
-	first := r.Bad[0]
-	out.bad = nil
-	if out.text, err = r.Text.Slice(0, first.Index); err != nil {
-		return nil, err
-	}
-	if out.id, err = r.ID.Slice(0, first.Index); err != nil {
-		return nil, err
-	}
-	return out, ordered.Last(badRecordError(first))
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.open = true
+	return &intakeCursor{cursor, in, context.WithoutCancel(ctx)}, nil
 }
 
-// badRecordError says what is wrong with a record, and what to do.
-func badRecordError(bad source.BadRecord) error {
-	flag := ""
-	switch bad.Reason {
-	case source.BadLineLength:
-		flag = "raise --max-line, or "
-	case source.BadSurrogate:
-		flag = "add --surrogates replace, or "
-	case source.BadUTF8:
-		flag = "add --invalid-utf8 replace, or "
+// Name implements [pipeline.Named].
+func (in *intake) Name() string { return in.lines.Name() }
+
+// Describe implements [pipeline.Describer].
+func (in *intake) Describe() string { return in.lines.Describe() }
+
+// progress tells how many bytes have been read, in all epochs, and how many there
+// are; −1 if that is not known. It may be called from any goroutine.
+func (in *intake) progress() (bytesRead, bytesTotal int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	bytesRead = in.read
+	if in.open {
+		n, _ := in.lines.Progress()
+		bytesRead += n
 	}
-	return fmt.Errorf("%w; %sdrop such records with --on-error skip", bad.Err, flag)
+	return bytesRead, in.total
 }
 
-func (in *intake) close() error { return in.reader.Close() }
+// intakeCursor goes through the inputs once.
+type intakeCursor struct {
+	cursor pipeline.Cursor[*source.Chunk]
+	in     *intake
+	ctx    context.Context // never done
+}
+
+// Next implements [pipeline.Cursor].
+func (c *intakeCursor) Next(context.Context) (*source.Chunk, error) {
+	c.in.pause()
+	chunk, err := c.cursor.Next(c.ctx)
+	if errors.Is(err, source.ErrWindow) {
+		err = fmt.Errorf("%w; the flag is --max-window", err)
+	}
+	return chunk, err
+}
+
+// Position implements [pipeline.Positioner].
+func (c *intakeCursor) Position() any { return c.cursor.(pipeline.Positioner).Position() }
+
+// Close implements [pipeline.Cursor].
+func (c *intakeCursor) Close() error {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	n, _ := c.in.lines.Progress()
+	c.in.read += n
+	c.in.open = false
+	return c.cursor.Close()
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,7 @@ type running struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
+	cmdOut io.Closer // what out reads
 	stderr *heard
 }
 
@@ -71,7 +73,7 @@ func start(t *testing.T, args ...string) *running {
 	require.NoError(t, err)
 	out, err := r.cmd.StdoutPipe()
 	require.NoError(t, err)
-	r.out = bufio.NewReader(out)
+	r.out, r.cmdOut = bufio.NewReader(out), out
 	r.cmd.Stderr = r.stderr
 	require.NoError(t, r.cmd.Start())
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
@@ -209,6 +211,42 @@ func TestInterruptEndlessLine(t *testing.T) {
 	}
 }
 
+// TestInterruptEndlessRun: an endless run ends at a signal, and everything that was read
+// is written, whether it waits in a shuffle buffer or not.
+func TestInterruptEndlessRun(t *testing.T) {
+	for _, more := range [][]string{nil, {"--shuffle", "50"}, {"--unordered"}} {
+		t.Run(fmt.Sprint(more), func(t *testing.T) {
+			t.Parallel()
+			in := write(t, t.TempDir(), "in.jsonl", proseRecords(100))
+			r := start(t, append([]string{"run", in, "--epochs", "0", "--batch", "8"}, more...)...)
+			var head strings.Builder
+			for range 250 {
+				l, err := r.out.ReadString('\n')
+				require.NoError(t, err)
+				head.WriteString(l)
+			}
+			require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
+			rest, state := r.wait(t)
+			require.Equal(t, exitInterrupted, state.ExitCode(), r.stderr)
+			all := head.String() + rest
+			epoch := sorted(proseRecords(100))
+			for len(all) > 0 {
+				n, at := 0, 0
+				for n < 100 && at < len(all) {
+					at += strings.IndexByte(all[at:], '\n') + 1
+					n++
+				}
+				if n < 100 {
+					require.Subset(t, epoch, slices.Collect(strings.Lines(all)))
+				} else {
+					require.Equal(t, epoch, sorted(all[:at]))
+				}
+				all = all[at:]
+			}
+		})
+	}
+}
+
 func TestInterruptQuality(t *testing.T) {
 	t.Parallel()
 	r := start(t, "quality", "-", "--batch", "1")
@@ -256,6 +294,31 @@ func TestClosedOutput(t *testing.T) {
 			_ = cmd.Wait()
 			require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%v", cmd.ProcessState)
 			require.Empty(t, stderr.String())
+		})
+	}
+}
+
+// TestEndlessRunIntoAClosedPipe: who reads it decides how long it is.
+func TestEndlessRunIntoAClosedPipe(t *testing.T) {
+	for _, more := range [][]string{nil, {"--shuffle", "10"}, {"--unordered"}} {
+		t.Run(fmt.Sprint(more), func(t *testing.T) {
+			t.Parallel()
+			in := write(t, t.TempDir(), "in.jsonl", proseRecords(20))
+			r := start(t, append([]string{"run", in, "--epochs", "0", "--log-level", "warn"}, more...)...)
+			seen := map[string]int{}
+			for range 1000 {
+				l, err := r.out.ReadString('\n')
+				require.NoError(t, err)
+				seen[l]++
+			}
+			require.Len(t, seen, 20)
+			for l, n := range seen {
+				require.Equal(t, 50, n, l)
+			}
+			require.NoError(t, r.cmdOut.Close())
+			_ = r.cmd.Wait()
+			require.Equal(t, exitFailed, r.cmd.ProcessState.ExitCode(), r.stderr)
+			require.Empty(t, r.stderr.String())
 		})
 	}
 }

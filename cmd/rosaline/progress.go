@@ -7,8 +7,6 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
-
-	"github.com/rosaline-go/rosaline/pipeline/source"
 )
 
 // progress draws a bar on standard error while a command runs. A nil progress
@@ -41,11 +39,11 @@ func newProgress(m *messages, total int64) *progress {
 // startProgress starts the bar of a command. By itself it appears only when
 // standard error is a terminal and data do not go to a terminal too, where they
 // would garble each other.
-func (c *command) startProgress(mode string, r *source.Reader, toStdout bool) *progress {
+func (c *command) startProgress(mode string, in *intake, toStdout bool) *progress {
 	if mode == "off" || mode == "auto" && (!isTerminal(c.messages.out) || toStdout && isTerminal(c.out)) {
 		return nil
 	}
-	_, total := r.Progress()
+	_, total := in.progress()
 	return newProgress(c.messages, total)
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
-	"github.com/rosaline-go/rosaline/pipeline/source"
+	"github.com/rosaline-go/rosaline/pipeline"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -42,73 +41,83 @@ func (c *command) quality(ctx context.Context, f *inputFlags, args []string) err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // lets go of standard input
-	in, err := f.open(ctx, c.in, files)
+	in, err := c.open(ctx, f, files)
+	if err != nil {
+		return err
+	}
+	decode, err := f.newDecoding(c.pause)
+	if err != nil {
+		return err
+	}
+	e, err := c.newEngine(&f.engineFlags, cancel)
 	if err != nil {
 		return err
 	}
 	out, err := output.Create(output.Stdout, c.out)
 	if err != nil {
-		return err
+		return both(err, e.close())
 	}
-	w := &qualityWork{intake: in, out: out}
-	w.progress = c.startProgress(f.progress.value, in.reader, true)
-	_, err = ordered.Run(ctx, w, f.loop())
-	w.progress.stop()
-	if w.bad > 0 {
-		c.log.Warn("bad records skipped", "records", w.bad)
+	bad, nulls := 0, 0 // of what was written
+	measure := &measuring{pause: c.pause}
+	plan := configure(pipeline.Apply(pipeline.Apply(pipeline.From(in), decode), measure), &f.engineFlags)
+	progress := c.startProgress(f.progress.value, in, true)
+	_, err = drive(e, plan, func(b *measured) error {
+		c.pause()
+		if _, err := out.Write(b.lines); err != nil {
+			return err
+		}
+		bad += b.bad
+		nulls += b.nulls
+		progress.set(in.progress())
+		measure.pool.Put(b)
+		return nil
+	})
+	progress.stop()
+	if bad > 0 {
+		c.log.Warn("bad records skipped", "records", bad)
 	}
-	if w.nulls > 0 {
-		c.log.Warn("records without a text left out", "records", w.nulls)
+	if nulls > 0 {
+		c.log.Warn("records without a text left out", "records", nulls)
 	}
-	return both(both(err, out.Commit()), in.close())
+	return both(both(err, out.Commit()), e.close())
 }
 
-// qualityBatch is an item of the loop of rosaline quality.
-type qualityBatch struct {
-	chunk      *source.Chunk
+// measured are the lines about some records.
+type measured struct {
 	lines      []byte
 	bad, nulls int
 	measurer   *text.Measurer
 }
 
-// qualityWork is the work of rosaline quality. All of it is a Scan.
-type qualityWork struct {
-	*intake
-	out        *output.File
-	progress   *progress
-	bad, nulls int // of what was written
-	pool       sync.Pool
+// measuring is the stage that measures texts and writes lines about them.
+type measuring struct {
+	pool  sync.Pool // *measured
+	pause func()
 }
 
-// Next implements [ordered.Work].
-func (w *qualityWork) Next(ctx context.Context) (*qualityBatch, error) {
-	chunk, err := w.next(ctx)
-	if err != nil {
-		return nil, err
+// Name implements [pipeline.Named].
+func (*measuring) Name() string { return "measure" }
+
+// Apply implements [pipeline.Transform].
+func (m *measuring) Apply(_ context.Context, r *records, emit func(*measured)) error {
+	m.pause()
+	if r.err != nil {
+		return r.err
 	}
-	b, ok := w.pool.Get().(*qualityBatch)
+	b, ok := m.pool.Get().(*measured)
 	if !ok {
-		b = &qualityBatch{measurer: text.NewMeasurer()}
+		b = &measured{measurer: text.NewMeasurer()}
 	}
-	b.chunk = chunk
-	return b, nil
-}
-
-// Scan implements [ordered.Work].
-func (w *qualityWork) Scan(b *qualityBatch) error {
-	records, err := w.decode(b.chunk)
-	if records == nil {
-		return err
-	}
-	b.lines, b.nulls, b.bad = b.lines[:0], 0, len(records.bad)
-	for i := range records.text.Len() {
-		if records.text.IsNull(i) {
+	b.lines, b.nulls, b.bad = b.lines[:0], 0, len(r.bad)
+	for i := range r.text.Len() {
+		if r.text.IsNull(i) {
 			b.nulls++
 			continue
 		}
-		b.lines = appendMetrics(records.appendID(b.lines, i), b.measurer.Measure(records.text.Bytes(i)))
+		b.lines = appendMetrics(r.appendID(b.lines, i), b.measurer.Measure(r.text.Bytes(i)))
 	}
-	return err
+	emit(b)
+	return nil
 }
 
 // appendMetrics appends the rest of a line of output behind the id.
@@ -119,27 +128,4 @@ func appendMetrics(dst []byte, m text.Metrics) []byte {
 	dst = jsonl.AppendFloat(append(dst, `,"repetition":`...), m.Repetition)
 	dst = jsonl.AppendFloat(append(dst, `,"symbol_ratio":`...), m.SymbolRatio)
 	return append(dst, "}\n"...)
-}
-
-// Resolve implements [ordered.Work].
-func (w *qualityWork) Resolve(*qualityBatch) error { return nil }
-
-// Emit implements [ordered.Work].
-func (w *qualityWork) Emit(*qualityBatch) error { return nil }
-
-// Write implements [ordered.Work].
-func (w *qualityWork) Write(b *qualityBatch) error {
-	if _, err := w.out.Write(b.lines); err != nil {
-		return err
-	}
-	w.bad += b.bad
-	w.nulls += b.nulls
-	w.progress.set(w.reader.Progress())
-	return nil
-}
-
-// Recycle implements [ordered.Work].
-func (w *qualityWork) Recycle(b *qualityBatch) {
-	b.chunk = nil // Scan has released it, unless the run is over
-	w.pool.Put(b)
 }

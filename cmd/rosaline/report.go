@@ -6,13 +6,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
 )
 
 // reportSchema is the version of the report's layout, described in
 // docs/report.md. Fields may be added without a new number.
-const reportSchema = 1
+const reportSchema = 2
 
 // How a run may end.
 const (
@@ -34,7 +32,7 @@ type report struct {
 	totals
 	Throughput throughput   `json:"throughput"`
 	Dedup      dedupTotals  `json:"dedup"`
-	Loop       loopReport   `json:"loop"`
+	Engine     engineReport `json:"engine"`
 	Device     deviceReport `json:"device"`
 }
 
@@ -54,15 +52,6 @@ type dedupTotals struct {
 	Bytes   int64 `json:"bytes"` // of memory
 }
 
-// loopReport tells how full the queues between the stages were.
-type loopReport struct {
-	Workers  int                      `json:"workers"`
-	Batch    int                      `json:"batch"`
-	Batches  int64                    `json:"batches"`
-	InFlight int                      `json:"in_flight"` // most batches at once
-	Queues   map[string]ordered.Queue `json:"queues"`
-}
-
 // deviceReport tells where the stages ran.
 type deviceReport struct {
 	Requested string `json:"requested"`
@@ -79,13 +68,6 @@ func flagValues(flags *pflag.FlagSet) map[string]string {
 		}
 	})
 	return out
-}
-
-func newLoopReport(cfg ordered.Config, batch int, s ordered.Stats) loopReport {
-	return loopReport{
-		Workers: cfg.Workers, Batch: batch, Batches: s.Items, InFlight: s.Slots,
-		Queues: map[string]ordered.Queue{"scan": s.Scan, "resolve": s.Resolve, "emit": s.Emit, "write": s.Write},
-	}
 }
 
 // write writes the report as indented JSON.

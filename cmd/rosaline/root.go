@@ -22,20 +22,28 @@ type command struct {
 	log      *slog.Logger
 	logLevel slog.Level
 	logJSON  bool
+	pause    func() // called before each step of a run; tests make it take a while
 }
 
 // execute runs the command line args and returns the exit code.
 func execute(ctx context.Context, args []string, s streams) int {
+	return newCommand(s).execute(ctx, args)
+}
+
+func newCommand(s streams) *command {
 	m := &messages{out: s.err}
 	s.err = m
-	c := &command{streams: s, messages: m}
+	return &command{streams: s, messages: m, pause: func() {}}
+}
+
+func (c *command) execute(ctx context.Context, args []string) int {
 	root := c.root()
 	root.SetArgs(args)
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
 	stop := context.AfterFunc(ctx, func() {
-		fmt.Fprintf(s.err, "rosaline: %v: finishing what has been read; a second signal ends at once\n", context.Cause(ctx))
+		fmt.Fprintf(c.err, "rosaline: %v: finishing what has been read; a second signal ends at once\n", context.Cause(ctx))
 	})
 	defer stop()
 	called, err := root.ExecuteContextC(ctx)
@@ -43,9 +51,9 @@ func execute(ctx context.Context, args []string, s streams) int {
 	case err == nil:
 	case isClosedStdout(err): // who reads us has seen enough
 	case isUsage(err):
-		fmt.Fprintf(s.err, "rosaline: %s\nRun '%s --help' for usage.\n", printable(err.Error()), called.CommandPath())
+		fmt.Fprintf(c.err, "rosaline: %s\nRun '%s --help' for usage.\n", printable(err.Error()), called.CommandPath())
 	default:
-		fmt.Fprintf(s.err, "rosaline: %s\n", printable(err.Error()))
+		fmt.Fprintf(c.err, "rosaline: %s\n", printable(err.Error()))
 	}
 	return exitCode(err)
 }

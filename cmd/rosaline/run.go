@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
 	"github.com/rosaline-go/rosaline/pipeline/source"
 )
@@ -26,6 +25,15 @@ JSON object a line, in the order of the inputs:
 INPUT is a file, a folder, a pattern, or - for standard input: .jsonl, .ndjson,
 .json or .txt, each also with .gz or .zst. The output does not depend on
 --workers, --batch or --prefetch.
+
+--shuffle changes the order, as a function of --seed, the epoch and the shard
+alone. Each epoch is deduplicated on its own. --unordered writes batches as they
+are done: which of several duplicates is kept then depends on timing.
+
+--shard R/W takes every Wth line that is not blank, from the Rth on. With
+--shard-mode pad the last parts repeat a line of the beginning, marked by
+"padded":true, and with drop the last lines are left out, so that all parts have
+as many; stages that drop records come after that.
 
 A file named by -o, --rejects or --report has the suffix .partial until it is
 complete; a run that fails or is interrupted leaves it under that name.`,
@@ -54,16 +62,25 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	if f.device.value == "cuda" {
 		return fmt.Errorf("--device cuda: %s; use --device auto or cpu", noDevice)
 	}
-	pipeline, err := f.newPipeline()
+	stages, err := f.newPipeline()
 	if err != nil {
 		return &usageError{err}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // lets go of standard input
-	in, err := f.open(ctx, c.in, files)
+	in, err := c.open(ctx, &f.inputFlags, files)
 	if err != nil {
 		return err
 	}
+	decode, err := f.newDecoding(c.pause)
+	if err != nil {
+		return err
+	}
+	e, err := c.newEngine(&f.engineFlags, cancel)
+	if err != nil {
+		return err
+	}
+	defer e.close()
 	outputs, err := openOutputs(ctx, f, c.out)
 	if err != nil {
 		return err
@@ -71,28 +88,28 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	f.warnUnused(c.log, flags)
 	c.log.Info("stages run on the CPU", "reason", f.deviceReason())
 
-	w := &runWork{
-		intake: in, pipeline: pipeline, out: outputs.out, rejects: outputs.rejects,
-		tokens: f.tokenizer.value == "bytes",
-	}
-	w.progress = c.startProgress(f.progress.value, in.reader, f.out == output.Stdout)
-	cfg := f.loop()
-	stats, err := ordered.Run(ctx, w, cfg)
+	w := &writer{intake: in, out: outputs.out, rejects: outputs.rejects, pool: new(batchPool), pause: c.pause}
+	w.progress = c.startProgress(f.progress.value, in, f.out == output.Stdout)
+	p := newRunPlan(f, in, decode, stages, w)
+	stats, err := drive(e, p.plan, w.write)
 	w.progress.stop()
-	err = outputs.finish(both(err, in.close()))
+	err = outputs.finish(err)
+	if p.split != nil {
+		w.tally.stats.Add(p.split.stats)
+	}
 
 	r := &report{
 		Schema: reportSchema, Build: thisBuild(), Flags: flagValues(flags), Inputs: paths(files),
 		State: stateOf(err), Started: started.UTC(), Seconds: time.Since(started).Seconds(),
-		totals: w.tally.totals(pipeline.Stages()),
-		Loop:   newLoopReport(cfg, f.batch.n, stats),
+		totals: w.tally.totals(stages.Stages()),
+		Engine: newEngineReport(&f.engineFlags, stats),
 		Device: deviceReport{Requested: f.device.value, Used: "cpu", Reason: f.deviceReason()},
 	}
 	r.Source.Files = len(files)
-	r.Bytes.Read, _ = in.reader.Progress()
+	r.Bytes.Read, _ = in.progress()
 	r.Bytes.Written = outputs.out.Written()
 	r.Throughput = newThroughput(&r.totals, r.Seconds)
-	if d := pipeline.Deduplicator(); d != nil {
+	if d := stages.Deduplicator(); d != nil {
 		r.Dedup = dedupTotals{d.Position(), d.Bytes()}
 	}
 	return c.conclude(r, outputs.report, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,16 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/ordered"
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
-	"github.com/rosaline-go/rosaline/pipeline/source"
 )
 
 func TestRunStages(t *testing.T) {
@@ -282,20 +275,6 @@ func TestSameFileTwice(t *testing.T) {
 	require.Contains(t, r.err, "read once")
 }
 
-// delayed makes every step of a run take a random while.
-type delayed struct{ *runWork }
-
-func pause() {
-	if d := rand.IntN(8); d < 3 {
-		time.Sleep(time.Duration(d*30) * time.Microsecond)
-	}
-}
-
-func (w delayed) Scan(b *batch) error    { pause(); return w.runWork.Scan(b) }
-func (w delayed) Resolve(b *batch) error { pause(); return w.runWork.Resolve(b) }
-func (w delayed) Emit(b *batch) error    { pause(); return w.runWork.Emit(b) }
-func (w delayed) Write(b *batch) error   { pause(); return w.runWork.Write(b) }
-
 // TestRunIsAPureFunctionOfItsInput compares output and rejects with those of a
 // model that knows nothing of batches: white space trimmed and line ends made
 // uniform by package strings, first occurrences by a map, JSON by encoding/json.
@@ -341,36 +320,8 @@ func TestRunIsAPureFunctionOfItsInput(t *testing.T) {
 	})
 }
 
-// runDelayed runs standard input through the loop as rosaline run does, with
-// delays, and returns output and rejects.
-func runDelayed(t require.TestingT, stdin string, args ...string) (out, rejects string) {
-	f := &runFlags{}
-	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	f.add(flags)
-	require.NoError(t, flags.Parse(args))
-	require.NoError(t, f.validate())
-	files, err := source.Expand([]string{"-"}, source.FormatAuto)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	in, err := f.open(ctx, strings.NewReader(stdin), files)
-	require.NoError(t, err)
-	pipeline, err := f.newPipeline()
-	require.NoError(t, err)
-	var outBytes, rejectBytes bytes.Buffer
-	w := &runWork{intake: in, pipeline: pipeline}
-	w.out, err = output.Create(output.Stdout, &outBytes)
-	require.NoError(t, err)
-	w.rejects, err = output.Create(output.Stdout, &rejectBytes)
-	require.NoError(t, err)
-	_, err = ordered.Run(ctx, delayed{w}, f.loop())
-	require.NoError(t, err)
-	require.NoError(t, in.close())
-	return outBytes.String(), rejectBytes.String()
-}
-
-// TestRunOutputDoesNotDependOnTheLoop runs all stages on more records.
-func TestRunOutputDoesNotDependOnTheLoop(t *testing.T) {
+// TestRunOutputDoesNotDependOnTheEngine runs all stages on more records.
+func TestRunOutputDoesNotDependOnTheEngine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var in strings.Builder
 	for i := range 1500 {
@@ -391,7 +342,8 @@ func TestRunOutputDoesNotDependOnTheLoop(t *testing.T) {
 	require.Equal(t, 1500, len(lines(t, out))+len(lines(t, rejects)))
 	for _, workers := range []string{"1", "2", "3", "7"} {
 		for _, batch := range []string{"3", "64", "1000"} {
-			gotOut, gotRejects := runDelayed(t, in.String(), "--workers", workers, "--batch", batch)
+			prefetch := fmt.Sprint(1 + r.IntN(9))
+			gotOut, gotRejects := runDelayed(t, in.String(), "--workers", workers, "--batch", batch, "--prefetch", prefetch)
 			require.True(t, out == gotOut, "output differs with %s workers, batch %s", workers, batch)
 			require.True(t, rejects == gotRejects, "rejects differ with %s workers, batch %s", workers, batch)
 		}

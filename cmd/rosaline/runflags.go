@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -78,43 +77,21 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 	f.check = choice("sampled", "always", "sampled", "never")
 	flags.Var(&f.check, "check", "how results of a device are checked: always, sampled or never")
 
+	f.addOrder(flags)
+
 	const later = " (not yet)"
 	for _, l := range []struct {
 		name, help string
 		laterValue
 	}{
-		{"shuffle", "shuffle within a buffer of that many records",
-			laterValue{"0", "N", checkNumber(0), "records come in the order of the inputs"}},
-		{"seed", "seed of the shuffle",
-			laterValue{"0", "S", checkNumber(0), "there is nothing random to seed"}},
-		{"epochs", "how often the inputs are gone through",
-			laterValue{"1", "N", checkNumber(1), "the inputs are gone through once"}},
-		{"unordered", "write batches as they are done",
-			laterValue{"false", "bool", checkBool, "batches are written in order"}},
-		{"shard", "work on part R of W of the inputs only",
-			laterValue{"off", "R/W", checkShard, "one run works on all inputs"}},
-		{"shard-mode", "what is done when shards differ in length",
-			laterValue{"uneven", "NAME", checkWord("pad", "drop", "uneven"), "there are no shards"}},
 		{"state", "folder that makes the run resumable",
 			laterValue{"", "DIR", nil, "a run that was stopped begins again"}},
 		{"commit-every", "batches between commits of the state",
 			laterValue{"1", "N", checkNumber(1), "there is no state to commit"}},
 	} {
 		v := l.laterValue
-		flag := flags.VarPF(&v, l.name, "", l.help+later)
-		if l.typ == "bool" {
-			flag.NoOptDefVal = "true"
-		}
+		flags.Var(&v, l.name, l.help+later)
 	}
-}
-
-// checkShard accepts R/W with 0 ≤ R < W.
-func checkShard(s string) error {
-	var r, w int
-	if n, err := fmt.Sscanf(s+" ", "%d/%d ", &r, &w); n != 2 || err != nil || r < 0 || r >= w {
-		return fmt.Errorf("must be R/W with 0 ≤ R < W")
-	}
-	return nil
 }
 
 // validate finds contradictions between flags.
@@ -191,6 +168,7 @@ func (f *runFlags) warnUnused(log *slog.Logger, flags *pflag.FlagSet) {
 	for _, s := range f.stages.items {
 		delete(byStage, s)
 	}
+	f.engineFlags.warnUnused(log, flags)
 	flags.Visit(func(flag *pflag.Flag) {
 		for stage, names := range byStage {
 			for _, name := range names {

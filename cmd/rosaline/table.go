@@ -19,6 +19,12 @@ func writeTable(w io.Writer, t *report) error {
 	r, b := t.Records, t.Bytes
 	fmt.Fprintf(tab, "\tin\tout\tdropped\t\n")
 	fmt.Fprintf(tab, "records\t%s\t%s\t%s\t\n", thousands(r.In), thousands(r.Out), thousands(r.Dropped))
+	if r.Padded > 0 {
+		fmt.Fprintf(tab, "padding\t%s\t\t\t\n", thousands(r.Padded))
+	}
+	if t.Source.LeftOut > 0 {
+		fmt.Fprintf(tab, "left out\t\t\t%s\t\n", thousands(t.Source.LeftOut))
+	}
 	fmt.Fprintf(tab, "text bytes\t%s\t%s\t\t\n", thousands(b.TextIn), thousands(b.TextOut))
 	fmt.Fprintf(tab, "file bytes\t%s\t%s\t\t\n", thousands(b.Read), thousands(b.Written))
 	if err := tab.Flush(); err != nil {

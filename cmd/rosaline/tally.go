@@ -33,10 +33,11 @@ func (t *tally) totals(stages []text.Stage) totals {
 	}
 	x := &t.text
 	out := totals{
-		Records: recordTotals{In: x.RowsIn + bad, Out: x.RowsOut, Dropped: x.RowsIn + bad - x.RowsOut},
+		Records: recordTotals{In: x.RowsIn + bad, Out: x.RowsOut, Dropped: x.RowsIn + bad - x.RowsOut, Padded: t.stats.Padded},
 		Bytes:   byteTotals{TextIn: x.BytesIn, TextOut: x.BytesOut},
 		Source: sourceTotals{
 			Lines: t.stats.Lines, Blank: t.stats.Blank, BOMs: t.stats.BOMs, Replaced: t.stats.Replaced,
+			LeftOut: t.stats.Dropped,
 		},
 	}
 	for _, s := range append([]text.Stage{text.StageSource}, stages...) {

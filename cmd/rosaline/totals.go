@@ -15,6 +15,7 @@ type recordTotals struct {
 	In      int64 `json:"in"` // lines that are not blank
 	Out     int64 `json:"out"`
 	Dropped int64 `json:"dropped"`
+	Padded  int64 `json:"padded,omitempty"` // of those that came in: given again by --shard-mode pad
 }
 
 // byteTotals count bytes.
@@ -39,8 +40,9 @@ type sourceTotals struct {
 	Files    int   `json:"files"`
 	Lines    int64 `json:"lines"` // blank ones too
 	Blank    int64 `json:"blank"`
-	BOMs     int64 `json:"boms"`     // byte order marks taken away
-	Replaced int64 `json:"replaced"` // bytes and escapes that became U+FFFD
+	BOMs     int64 `json:"boms"`               // byte order marks taken away
+	Replaced int64 `json:"replaced"`           // bytes and escapes that became U+FFFD
+	LeftOut  int64 `json:"left_out,omitempty"` // lines, by --shard-mode drop
 }
 
 // dropped returns how many records the stage dropped.

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
+	"github.com/rosaline-go/rosaline/pipeline/source"
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+// records are some of the stream, in its order.
+type records struct {
+	text, id *stringtensor.Column
+	numberID func(row int) bool // whether the id of a row is a JSON number
+	padded   func(row int) bool // whether a row is padding of a shard
+	bad      []source.BadRecord // lines that are not records, skipped
+	badPads  func(i int) bool   // whether bad[i] is padding
+	stats    source.Stats       // of the chunk they came from; zero after a shuffle
+	file     string             // that they came from; "" after a shuffle
+	err      error              // ends the stream here; there are no records then
+}
+
+// appendID appends the begin of a line of output about a row: {"id":…
+func (r *records) appendID(dst []byte, row int) []byte {
+	return jsonl.AppendID(append(dst, `{"id":`...), r.id.Bytes(row), r.numberID(row))
+}
+
+// decoding is the stage that makes records of chunks and releases them. Unless bad
+// records are skipped, the first one ends the stream behind the records before it.
+type decoding struct {
+	decoder *source.Decoder
+	skip    bool
+	pause   func()
+}
+
+func (f *inputFlags) newDecoding(pause func()) (*decoding, error) {
+	if f.textKey == "" {
+		return nil, usagef("--text-key is empty; use . for the whole record")
+	}
+	d, err := source.NewDecoder(source.WithTextKey(f.textKey), source.WithIDKey(f.idKey),
+		source.WithSurrogates(f.surrogates.policy()), source.WithInvalidUTF8(f.invalidUTF8.policy()))
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return &decoding{d, f.skip(), pause}, nil
+}
+
+// Name implements [pipeline.Named].
+func (*decoding) Name() string { return "decode" }
+
+// Apply implements [pipeline.Transform]. What it emits before an error would be lost,
+// so an error that comes after records is an element, for the next stage to
+// return.
+func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)) error {
+	d.pause()
+	defer c.Release()
+	r, err := d.decoder.Decode(c)
+	if err != nil {
+		return err
+	}
+	out := &records{text: r.Text, id: r.ID, numberID: r.NumberID, padded: r.Padded,
+		bad: r.Bad, badPads: r.Padded, stats: r.Stats, file: c.File}
+	if d.skip || len(r.Bad) == 0 {
+		emit(out)
+		return nil
+	}
+	first := r.Bad[0]
+	out.bad = nil
+	if out.text, err = r.Text.Slice(0, first.Index); err != nil {
+		return err
+	}
+	if out.id, err = r.ID.Slice(0, first.Index); err != nil {
+		return err
+	}
+	emit(out)
+	emit(&records{err: badRecordError(first)})
+	return nil
+}
+
+// badRecordError says what is wrong with a record, and what to do.
+func badRecordError(bad source.BadRecord) error {
+	flag := ""
+	switch bad.Reason {
+	case source.BadLineLength:
+		flag = "raise --max-line, or "
+	case source.BadSurrogate:
+		flag = "add --surrogates replace, or "
+	case source.BadUTF8:
+		flag = "add --invalid-utf8 replace, or "
+	}
+	return fmt.Errorf("%w; %sdrop such records with --on-error skip", bad.Err, flag)
+}
+
+// item is one element of a shuffle: a record, or a line that is none. It shares no
+// memory with others, so that what the buffer holds is what it needs.
+type item struct {
+	data             []byte // the id, then the text
+	id               int    // length of the id
+	null             bool
+	numberID, padded bool
+	bad              source.BadRecord // if its Reason is not BadNone
+}
+
+// itemPool keeps items for reuse.
+type itemPool struct{ pool sync.Pool }
+
+// maxPooledItem is the most memory in bytes that an item keeps for another.
+const maxPooledItem = 64 << 10
+
+func (p *itemPool) get() *item {
+	if r, ok := p.pool.Get().(*item); ok {
+		return r
+	}
+	return new(item)
+}
+
+func (p *itemPool) put(r *item) {
+	if cap(r.data) <= maxPooledItem {
+		*r = item{data: r.data[:0]}
+		p.pool.Put(r)
+	}
+}
+
+// splitting is the stage that takes records apart. It adds up their counts: those of
+// lines that are no elements, like blank ones, have no place in a shuffled stream.
+type splitting struct {
+	pool  *itemPool
+	pause func()
+	mu    sync.Mutex
+	stats source.Stats
+}
+
+// Name implements [pipeline.Named].
+func (*splitting) Name() string { return "split" }
+
+// Apply implements [pipeline.Transform].
+func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error {
+	s.pause()
+	if r.err != nil {
+		return r.err
+	}
+	s.mu.Lock()
+	s.stats.Add(r.stats)
+	s.mu.Unlock()
+	bad := 0
+	for row := range r.text.Len() + 1 {
+		for ; bad < len(r.bad) && r.bad[bad].Index <= row; bad++ {
+			one := s.pool.get()
+			one.bad, one.padded = r.bad[bad], r.badPads(bad)
+			emit(one)
+		}
+		if row == r.text.Len() {
+			break
+		}
+		one, id, text := s.pool.get(), r.id.Bytes(row), r.text.Bytes(row)
+		one.data = append(append(slices.Grow(one.data, len(id)+len(text)), id...), text...)
+		one.id, one.null = len(id), r.text.IsNull(row)
+		one.numberID, one.padded = r.numberID(row), r.padded(row)
+		emit(one)
+	}
+	return nil
+}
+
+// gathering is the stage that puts shuffled records together, [splitting] the other
+// way round.
+type gathering struct {
+	pool  *itemPool
+	pause func()
+}
+
+// Name implements [pipeline.Named].
+func (*gathering) Name() string { return "gather" }
+
+// rowFlags are what is to be told of a row besides its text and id.
+type rowFlags struct{ numberID, padded bool }
+
+// Apply implements [pipeline.Transform].
+func (g *gathering) Apply(_ context.Context, list []*item, emit func(*records)) error {
+	g.pause()
+	ids, texts := 0, 0
+	for _, one := range list {
+		ids += one.id
+		texts += len(one.data) - one.id
+	}
+	var text, id stringtensor.Builder
+	text.Reserve(len(list), min(texts, stringtensor.MaxStringLen))
+	id.Reserve(len(list), min(ids, stringtensor.MaxStringLen))
+	out := &records{}
+	flags := make([]rowFlags, 0, len(list))
+	var badPads []bool
+	for _, one := range list {
+		if one.bad.Reason != source.BadNone {
+			one.bad.Index = len(flags)
+			out.bad = append(out.bad, one.bad)
+			badPads = append(badPads, one.padded)
+			g.pool.put(one)
+			continue
+		}
+		if err := id.Append(one.data[:one.id]); err != nil {
+			return err
+		}
+		if one.null {
+			text.AppendNull()
+		} else if err := text.Append(one.data[one.id:]); err != nil {
+			return err
+		}
+		flags = append(flags, rowFlags{one.numberID, one.padded})
+		g.pool.put(one)
+	}
+	out.text, out.id = text.Finish(), id.Finish()
+	out.numberID = func(row int) bool { return flags[row].numberID }
+	out.padded = func(row int) bool { return flags[row].padded }
+	out.badPads = func(i int) bool { return badPads[i] }
+	emit(out)
+	return nil
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
+	"github.com/rosaline-go/rosaline/pipeline"
+	"github.com/rosaline-go/rosaline/pipeline/text"
+)
+
+// runPlan is the pipeline of rosaline run.
+type runPlan struct {
+	plan  *pipeline.Pipeline[*batch]
+	split *splitting // nil unless records are shuffled
+}
+
+// newRunPlan makes the pipeline of inputs, whose batches are for w.
+func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPipeline, w *writer) *runPlan {
+	p := &runPlan{}
+	groups := pipeline.Apply(pipeline.From(in), decode)
+	if f.shuffle.n > 0 {
+		pool := new(itemPool)
+		p.split = &splitting{pool: pool, pause: w.pause}
+		shuffled := pipeline.Apply(groups, p.split).Shuffle(f.shuffle.n)
+		groups = pipeline.Apply(pipeline.BatchRaw(shuffled, f.batch.n), &gathering{pool, w.pause})
+	}
+	batches := pipeline.Apply(groups, &scanning{stages, w.pool, w.pause})
+	batches = batches.Stateful(func() pipeline.StatefulTransform[*batch, *batch] {
+		return newResolving(stages, f.epochs.n == 0, w.pause)
+	}).Named("resolve")
+	batches = batches.Transform(&emitting{stages, f.tokenizer.value == "bytes", w.rejects != nil, w.pause})
+	p.plan = configure(batches, &f.engineFlags)
+	return p
+}
+
+// writer writes the batches of rosaline run and counts what is in them.
+type writer struct {
+	*intake
+	out      *output.File
+	rejects  *output.File // nil when nobody asked for them
+	tally    tally
+	progress *progress
+	pool     *batchPool
+	pause    func()
+}
+
+// write writes a batch and lets go of it.
+func (w *writer) write(b *batch) error {
+	w.pause()
+	if _, err := w.out.Write(b.lines); err != nil {
+		return err
+	}
+	if w.rejects != nil {
+		if _, err := w.rejects.Write(b.rejects); err != nil {
+			return err
+		}
+	}
+	w.tally.add(b.records.bad, b.records.stats, b.result)
+	w.progress.set(w.intake.progress())
+	w.pool.put(b)
+	return nil
+}
