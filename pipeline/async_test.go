@@ -36,7 +36,7 @@ func (n counting) Run(ctx context.Context, at pipeline.Start, sink pipeline.Sink
 
 func TestAsyncSource(t *testing.T) {
 	for _, chunk := range []int{1, 7, 64} {
-		got, err, stats := play(t, pipeline.FromAsync(counting(100)).Epochs(2).ChunkSize(chunk).Prefetch(2))
+		got, stats, err := play(t, pipeline.FromAsync(counting(100)).Epochs(2).ChunkSize(chunk).Prefetch(2))
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, append(upTo(0, 100), upTo(1000, 1100)...), got)
 		require.EqualValues(t, 200, statsOf(t, stats, "counting").Out)
@@ -61,7 +61,7 @@ func TestAsyncSourceOfManyGoroutines(t *testing.T) {
 		group.Wait()
 		return nil
 	})
-	got, err, _ := play(t, pipeline.FromAsync(src).ChunkSize(8).Prefetch(2).Workers(2).Map(func(v int) (int, error) { return v, nil }))
+	got, _, err := play(t, pipeline.FromAsync(src).ChunkSize(8).Prefetch(2).Workers(2).Map(func(v int) (int, error) { return v, nil }))
 	require.Equal(t, io.EOF, err)
 	next := map[int]int{}
 	for _, v := range got {
@@ -93,13 +93,13 @@ func TestAsyncErrors(t *testing.T) {
 		}
 		return nil
 	})
-	got, err, _ := play(t, pipeline.FromAsync(src).ChunkSize(3))
+	got, _, err := play(t, pipeline.FromAsync(src).ChunkSize(3))
 	require.Equal(t, upTo(0, 7), got)
 	require.ErrorIs(t, err, errBad)
 	requireStageError(t, err, "pushing", pipeline.KindSource, 0, 7)
 
 	var c complaints
-	got, err, stats := play(t, pipeline.FromAsync(src).ChunkSize(3).OnError(pipeline.Skip).ErrorSink(c.sink))
+	got, stats, err := play(t, pipeline.FromAsync(src).ChunkSize(3).OnError(pipeline.Skip).ErrorSink(c.sink))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, append(upTo(0, 7), upTo(9, 20)...), got)
 	require.EqualValues(t, 2, stats.ErrorCount())
@@ -126,7 +126,7 @@ func TestAsyncRunFails(t *testing.T) {
 					}
 					return c.end(ctx, sink)
 				})
-				got, err, stats := play(t, pipeline.FromAsync(src).ChunkSize(3).OnError(policy))
+				got, stats, err := play(t, pipeline.FromAsync(src).ChunkSize(3).OnError(policy))
 				require.Equal(t, upTo(0, 5), got)
 				require.ErrorIs(t, err, errBad)
 				requireStageError(t, err, "pushing", c.kind, 0, 5)
@@ -150,7 +150,7 @@ func TestAsyncErrorsInRow(t *testing.T) {
 				}
 				return nil
 			})
-			got, err, stats := play(t, pipeline.FromAsync(src).OnError(pipeline.Skip).MaxErrorsInRow(100))
+			got, stats, err := play(t, pipeline.FromAsync(src).OnError(pipeline.Skip).MaxErrorsInRow(100))
 			require.Equal(t, []int{0}, got)
 			require.ErrorIs(t, err, pipeline.ErrTooManyErrors)
 			require.ErrorIs(t, err, errBad)
@@ -209,7 +209,7 @@ func TestAsyncRunIgnoresContext(t *testing.T) {
 	})
 	t.Run("take", func(t *testing.T) {
 		noLeak(t)
-		got, err, _ := play(t, pipeline.FromAsync(endless).Epochs(3).Take(5).ChunkSize(2))
+		got, _, err := play(t, pipeline.FromAsync(endless).Epochs(3).Take(5).ChunkSize(2))
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, append(append(upTo(0, 5), upTo(0, 5)...), upTo(0, 5)...), got)
 	})
@@ -289,7 +289,7 @@ func TestAsyncPushGivesUp(t *testing.T) {
 
 func TestAsyncResume(t *testing.T) {
 	p := pipeline.BatchRaw(pipeline.FromAsync(counting(20)).Epochs(2).ChunkSize(3).Shuffle(4).Seed(5), 3)
-	all, err, _ := play(t, p)
+	all, _, err := play(t, p)
 	require.Equal(t, io.EOF, err)
 	require.Len(t, all, 14)
 	for k := range len(all) + 1 {

@@ -21,9 +21,9 @@ func TestAutotuneKeepsOutput(t *testing.T) {
 				Filter(func(v int) bool { return v%5 != 0 }).Shuffle(20)
 			return pipeline.BatchRaw(p, 4)
 		}
-		want, err, _ := play(t, build())
+		want, _, err := play(t, build())
 		require.Equal(t, io.EOF, err)
-		got, err, _ := play(t, build().Autotune(6))
+		got, _, err := play(t, build().Autotune(6))
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, want, got)
 	})

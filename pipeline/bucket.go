@@ -84,6 +84,7 @@ func (p plan) bucketed(name string, missing bool, bounds []int) plan {
 // bucketStage adds the stage; what it does is a copy of model.
 func bucketStage[T any](p plan, param string, model bucketing[T]) *Pipeline[[]T] {
 	return &Pipeline[[]T]{p.batch(serialSpec("bucket", param, func(st *stage, restored *mark, skip uint32) (serial, error) {
+		st.across = st.run.cfg.straddle
 		op := model
 		op.dropLast, op.straddle = st.run.cfg.dropLast, st.run.cfg.straddle
 		op.buckets = make([]bucket[T], len(op.bounds)+1)
@@ -120,8 +121,7 @@ type bucketing[T any] struct {
 	held    int    // values
 	epoch   int64  // the ends of epochs before this one have been passed on
 
-	restored *bucketState // until the oldest held value has come again
-	up       place        // where it comes
+	restored *bucketState // until the oldest held value has come again, which is the next
 }
 
 // bucket is a batch being made.
@@ -179,7 +179,7 @@ func (s *bucketing[T]) restore(from *mark) error {
 	if uint64(s.ghosts) > state.Given {
 		return errors.New("its counts contradict each other")
 	}
-	s.owed, s.restored, s.up = state.Given, &state, from.up
+	s.owed, s.restored = state.Given, &state
 	return nil
 }
 
@@ -306,7 +306,7 @@ func (s *bucketing[T]) finish(o *outlet[[]T], cut bool) error {
 
 func (s *bucketing[T]) snapshot() (any, place, bool) {
 	if s.restored != nil {
-		return s.restored, s.up, true
+		return s.restored, place{}, false
 	}
 	oldest := s.oldest()
 	if oldest == nil {

@@ -124,11 +124,7 @@ func (c *chunk[T]) cut(n int) carrier {
 	own := rest.meta
 	rest.head = c.head
 	rest.meta = own
-	// What the chunk holds of the budget goes by the share of the values.
-	total := max(len(c.vals), 1)
-	c.elements, c.bytes = c.elements*n/total, int64(float64(c.bytes)*float64(n)/float64(total))
-	rest.elements -= c.elements
-	rest.bytes -= c.bytes
+	rest.elements, rest.bytes = 0, 0 // stay with the values
 	rest.begin = max(c.begin-n, 0)
 	if len(rest.meta) > 0 {
 		c.inputs = rest.meta[0].from

@@ -33,10 +33,10 @@ func TestDefaults(t *testing.T) {
 		}
 		return nil
 	}}
-	got, err, _ := play(t, pipeline.From(src))
+	got, _, err := play(t, pipeline.From(src))
 	require.Equal(t, []int{0, 1}, got)
 	require.ErrorIs(t, err, errBad)
-	got, err, _ = play(t, pipeline.From(&series{n: 3}))
+	got, _, err = play(t, pipeline.From(&series{n: 3}))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, []int{0, 1, 2}, got)
 
@@ -54,9 +54,9 @@ func TestDefaults(t *testing.T) {
 
 	// 10,000 errors in a row.
 	bad := func(int) (int, error) { return 0, errBad }
-	_, err, _ = play(t, pipeline.From(&series{n: 9_999}).OnError(pipeline.Skip).Map(bad))
+	_, _, err = play(t, pipeline.From(&series{n: 9_999}).OnError(pipeline.Skip).Map(bad))
 	require.Equal(t, io.EOF, err)
-	_, err, _ = play(t, pipeline.From(&series{n: 10_000}).OnError(pipeline.Skip).Map(bad))
+	_, _, err = play(t, pipeline.From(&series{n: 10_000}).OnError(pipeline.Skip).Map(bad))
 	require.ErrorIs(t, err, pipeline.ErrTooManyErrors)
 }
 
@@ -72,13 +72,13 @@ func TestZeroIsOne(t *testing.T) {
 		require.Equal(t, 1, stats.InFlight)
 		require.NoError(t, it.Close())
 	})
-	got, err, _ := play(t, pipeline.From(&series{n: 5}).Shuffle(0).Repeat(0))
+	got, _, err := play(t, pipeline.From(&series{n: 5}).Shuffle(0).Repeat(0))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, upTo(0, 5), got, "a buffer of one leaves the order")
-	batches, err, _ := play(t, pipeline.BatchRaw(pipeline.From(&series{n: 3}), 0))
+	batches, _, err := play(t, pipeline.BatchRaw(pipeline.From(&series{n: 3}), 0))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, [][]int{{0}, {1}, {2}}, batches)
-	got, err, _ = play(t, pipeline.From(&series{n: 3}).Batch(0).Collate(func(b []int) (int, error) { return 10 * len(b), nil }))
+	got, _, err = play(t, pipeline.From(&series{n: 3}).Batch(0).Collate(func(b []int) (int, error) { return 10 * len(b), nil }))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, []int{10, 10, 10}, got)
 }
@@ -89,7 +89,7 @@ func TestLargeValues(t *testing.T) {
 		pipeline.From(&series{n: 500}).Workers(1).Prefetch(1 << 20).ChunkSize(1 << 20),
 		pipeline.From(&series{n: 500}).Prefetch(1).ChunkSize(1 << 20),
 	} {
-		got, err, _ := play(t, p.Map(func(v int) (int, error) { return v, nil }))
+		got, _, err := play(t, p.Map(func(v int) (int, error) { return v, nil }))
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, upTo(0, 500), got)
 	}
@@ -173,11 +173,11 @@ func TestAllThatIsWrongIsNamed(t *testing.T) {
 func TestStagesStandAnywhere(t *testing.T) {
 	p := pipeline.From(&series{n: 8}).Batch(2).Collate(func(b []int) (int, error) { return 10*b[0] + b[1], nil }).
 		Map(func(v int) (int, error) { return -v, nil })
-	got, err, _ := play(t, p)
+	got, _, err := play(t, p)
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, []int{-1, -23, -45, -67}, got, "a map behind a batch maps batches")
 
-	twice, err, _ := play(t, pipeline.BatchRaw(p.Shuffle(4), 3))
+	twice, _, err := play(t, pipeline.BatchRaw(p.Shuffle(4), 3))
 	require.Equal(t, io.EOF, err)
 	require.Len(t, twice, 2)
 }
@@ -200,14 +200,14 @@ func TestBranchesLeaveTheirParent(t *testing.T) {
 	}
 	double := base.Map(func(v int) (int, error) { return 2 * v, nil })
 	negate := base.Map(func(v int) (int, error) { return -v, nil }).Epochs(2)
-	wrong := base.Workers(-1).Map(nil)
-	worse := wrong.Shuffle(-1)
+	wrong := base.Map(nil).Filter(nil).FlatMap(nil)
+	worse, other := wrong.Shuffle(-1), wrong.Take(-1)
 	named := base.Named("other")
 	sharded := base.Shard(1, 2)
 	padded := sharded.ShardMode(pipeline.Pad)
 
 	for range 2 {
-		got, err, stats := play(t, base)
+		got, stats, err := play(t, base)
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, upTo(0, 6), got)
 		require.Len(t, stats.Stages, 6)
@@ -216,7 +216,7 @@ func TestBranchesLeaveTheirParent(t *testing.T) {
 		require.Equal(t, []int{0, 2, 4, 6, 8, 10}, got)
 		got, _, _ = play(t, negate)
 		require.Equal(t, []int{0, -1, -2, -3, -4, -5, -1000, -1001, -1002, -1003, -1004, -1005}, got)
-		_, _, stats = play(t, named)
+		_, stats, _ = play(t, named)
 		require.Equal(t, "other", stats.Stages[5].Name)
 		for _, p := range []*pipeline.Pipeline[int]{sharded, padded} {
 			got, _, _ = play(t, p)
@@ -229,6 +229,9 @@ func TestBranchesLeaveTheirParent(t *testing.T) {
 	_, err = worse.Start(context.Background())
 	require.ErrorContains(t, err, "Map(nil)")
 	require.ErrorContains(t, err, "Shuffle(-1)")
+	require.NotContains(t, err.Error(), "Take")
+	_, err = other.Start(context.Background())
+	require.ErrorContains(t, err, "Take(-1)")
 }
 
 // A plan runs any number of times, also at once.
@@ -237,7 +240,7 @@ func TestPlanRunsManyTimes(t *testing.T) {
 		Map(func(v int) (int, error) { return v, nil }).Shuffle(30).
 		FlatMap(func(v int) ([]int, error) { return []int{v, -v}, nil }).
 		Stateful(func() pipeline.StatefulTransform[int, int] { return &watching{} }), 4)
-	want, err, _ := play(t, p)
+	want, _, err := play(t, p)
 	require.Equal(t, io.EOF, err)
 	require.Len(t, want, 200)
 	var group sync.WaitGroup

@@ -288,3 +288,16 @@ func TestRepeatMakesOneEpochOfMany(t *testing.T) {
 		require.Greater(t, len(orders), 1, "each lap has an order of its own")
 	}
 }
+
+// What Take leaves of an epoch is read all the same where batches go over: the next
+// epoch begins with it.
+func TestTakeOfBatchesThatGoOver(t *testing.T) {
+	for _, chunk := range []int{1, 64} {
+		p := BatchRaw(From[rec](upTo(10)), 4).AcrossEpochs().Take(1).Epochs(3).ChunkSize(chunk).Prefetch(1)
+		var got [][]int
+		for _, b := range allOf(t, p) {
+			got = append(got, firsts(b))
+		}
+		require.Equal(t, [][]int{{0, 1, 2, 3}, {8, 9, 0, 1}, {0, 1, 2, 3}}, got, "chunks of %d", chunk)
+	}
+}

@@ -315,7 +315,7 @@ func batchStage(n int, raw, faults bool) modelStage {
 				if m.dropLast {
 					held = nil
 				} else {
-					ok = give()
+					give()
 				}
 			}
 			out = append(out, next)

@@ -124,6 +124,7 @@ func Pack[E any](p *Pipeline[[]E], length int, mode PackMode, opts ...PackOption
 	}
 	return &Pipeline[Packed[E]]{out.batch(serialSpec("pack", param, func(st *stage, restored *mark, skip uint32) (serial, error) {
 		cfg := &st.run.cfg
+		st.across = cfg.straddle
 		if mode.rows == 0 {
 			op := &concatenation[E]{packConfig: c, dropLast: cfg.dropLast, straddle: cfg.straddle}
 			if err := op.restore(restored); err != nil {
@@ -201,8 +202,7 @@ type concatenation[E any] struct {
 	order    uint64 // sequences before the first
 	epoch    int64  // the ends of epochs before this one have been passed on
 
-	restored *concatState // until the first sequence has come again
-	up       place        // where it comes
+	restored *concatState // until the first sequence has come again, which is the next
 }
 
 // concatState is what concatenation remembers.
@@ -221,7 +221,7 @@ func (s *concatenation[E]) restore(from *mark) error {
 	}
 	s.epoch = state.Epoch
 	if state.Offset > 0 {
-		s.restored, s.up = &state, from.up
+		s.restored = &state
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (s *concatenation[E]) finish(o *outlet[Packed[E]], cut bool) error {
 func (s *concatenation[E]) snapshot() (any, place, bool) {
 	switch {
 	case s.restored != nil:
-		return s.restored, s.up, true
+		return s.restored, place{}, false
 	case s.used == 0:
 		return concatState{Epoch: s.epoch}, place{}, false
 	}
@@ -327,8 +327,7 @@ type fitting[E any] struct {
 	held  int    // sequences
 	epoch int64  // the ends of epochs before this one have been passed on
 
-	restored *fitState // until the oldest held sequence has come again
-	up       place     // where it comes
+	restored *fitState // until the oldest held sequence has come again, which is the next
 }
 
 // openRow is a row being filled.
@@ -374,7 +373,7 @@ func (s *fitting[E]) restore(from *mark) error {
 		}
 		s.rows = append(s.rows, &openRow[E]{used: used, ghost: true})
 	}
-	s.owed, s.restored, s.up = state.Given, &state, from.up
+	s.owed, s.restored = state.Given, &state
 	return nil
 }
 
@@ -488,7 +487,7 @@ func (s *fitting[E]) finish(o *outlet[Packed[E]], cut bool) error {
 
 func (s *fitting[E]) snapshot() (any, place, bool) {
 	if s.restored != nil {
-		return s.restored, s.up, true
+		return s.restored, place{}, false
 	}
 	oldest := s.oldest()
 	if oldest == nil {

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -366,6 +365,39 @@ func TestPackIsResumedAroundAnError(t *testing.T) {
 	}
 }
 
+func TestPackFailsBeforeItHasGoneBack(t *testing.T) {
+	lengths := make([]int, 60)
+	for i := range lengths {
+		lengths[i] = 1 + i*i%9
+	}
+	for _, mode := range []pipeline.PackMode{pipeline.PackConcat(), pipeline.PackWhole(), pipeline.PackBestFit(4)} {
+		src := sequences(lengths)
+		src.broken, src.seek = new(atomic.Int64), true
+		p := pipeline.Pack(pipeline.From[tokens](src).ChunkSize(1), 13, mode)
+		brokenAgain(t, p, src.broken, len(lengths), 9, func(row packed) (ids []int) {
+			for i, v := range row.Tokens {
+				if row.Segments[i] > 0 && v%100_000 == 1 { // the first token of a sequence
+					ids = append(ids, int(v)/100_000)
+				}
+			}
+			return ids
+		})
+	}
+}
+
+// A stage behind must not be told again of the end of an epoch that is gone back over.
+func TestPackPassesEndsOfEpochsOnOnce(t *testing.T) {
+	lengths := slices.Repeat([]int{10}, 40)
+	lengths[38] = 3 // is in a row that is open through the next epoch
+	p := pipeline.Pack(pipeline.From[tokens](sequences(lengths)).ChunkSize(3).Epochs(3), 10, pipeline.PackBestFit(4)).AcrossEpochs().Skip(7).Take(31)
+	want := slices.Concat(byEpoch(t, p)...)
+	require.Len(t, want, 3*31)
+	for k := range want {
+		got, _ := inGenerations(t, func(int) *pipeline.Pipeline[packed] { return p }, []int{k})
+		require.Equal(t, want, got, "after %d rows", k)
+	}
+}
+
 func TestPackBestFitNeedsLittlePadding(t *testing.T) {
 	lengths := make([]int, 4000)
 	for i := range lengths {
@@ -490,24 +522,26 @@ func TestPackRefusesDamagedStates(t *testing.T) {
 		state, err := it.State()
 		require.NoError(t, err)
 		require.NoError(t, it.Close())
-		bad := map[string]string{
-			"rows":     `{"given":3,"beside":[1,2,3]}`,
-			"full":     `{"given":3,"beside":[10]}`,
-			"negative": `{"given":3,"beside":[-1]}`,
-			"ghosts":   `{"given":1,"beside":[1,1]}`,
-			"type":     `{"given":-1}`,
+		states := map[string]string{
+			`{"given":3,"beside":[1,2]}`:   "",
+			`{"given":3,"beside":[1,2,3]}`: "it has 3 rows beside the oldest, the pipeline has 2 at most",
+			`{"given":3,"beside":[10]}`:    "a row of 10 has 10 tokens",
+			`{"given":3,"beside":[-1]}`:    "a row of 10 has -1 tokens",
+			`{"given":1,"beside":[1,1]}`:   "contradict",
+			`{"given":-1}`:                 "cannot unmarshal",
 		}
 		if mode == pipeline.PackConcat() {
-			bad = map[string]string{"negative": `{"offset":-1}`, "type": `{"offset":"a"}`}
+			states = map[string]string{`{"offset":1}`: "", `{"offset":-1}`: "begins -1 tokens into", `{"offset":"a"}`: "cannot unmarshal"}
 		}
-		for name, bad := range bad {
-			var damaged map[string]any
-			require.NoError(t, json.Unmarshal(state, &damaged))
-			damaged["place"].(map[string]any)["at"].(map[string]any)["state"] = json.RawMessage(bad)
-			raw, err := json.Marshal(damaged)
-			require.NoError(t, err)
-			_, err = p.Resume(context.Background(), raw)
-			require.ErrorIs(t, err, pipeline.ErrState, name)
+		for stage, want := range states {
+			it, err := p.Resume(context.Background(), resealed(t, state, stage))
+			if want == "" {
+				require.NoError(t, err)
+				require.NoError(t, it.Close())
+				continue
+			}
+			require.ErrorIs(t, err, pipeline.ErrState)
+			require.ErrorContains(t, err, want)
 		}
 	}
 }

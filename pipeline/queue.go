@@ -139,9 +139,15 @@ func (q *queue) convert(c carrier) carrier {
 // work does what the stages do.
 func (q *queue) work(w *worker, t *task) {
 	w.queue = q
-	if q.unordered {
-		defer q.inFlight.Done()
-	}
+	returned := false
+	defer func() {
+		if !returned { // before the end of the epoch can pass
+			q.run.exited(w)
+		}
+		if q.unordered {
+			q.inFlight.Done()
+		}
+	}()
 	if !w.abandoned() {
 		for i, apply := range q.apply {
 			st := q.stages[i]
@@ -162,6 +168,7 @@ func (q *queue) work(w *worker, t *task) {
 	if q.unordered {
 		q.order <- t // has room: it is as large as the window
 	}
+	returned = true
 }
 
 // take returns the next chunk; nil tells that the queue has ended, or that one of

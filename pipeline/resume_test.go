@@ -80,14 +80,16 @@ func resumablePlans() map[string]*Pipeline[[]rec] {
 	unseekable := src
 	unseekable.seek = false
 	return map[string]*Pipeline[[]rec]{
-		"batch":       BatchRaw(From[rec](src).Epochs(2), 4),
-		"flat":        BatchRaw(From[rec](src).Epochs(2).FlatMap(many), 4),
-		"shuffle":     BatchRaw(From[rec](src).Filter(func(r rec) bool { return r.V[0]%5 > 0 }).Shuffle(10).Epochs(2), 4),
-		"unbatch":     FlatMap(BatchRaw(From[rec](unseekable).Shuffle(10).Epochs(2), 4), split),
-		"two":         BatchRaw(From[rec](src).Shuffle(10).Skip(3).Take(40).Shuffle(7).Epochs(2), 4),
-		"repeat":      BatchRaw(From[rec](unseekable).Shuffle(10).Repeat(3).Take(120), 4),
-		"cache":       BatchRaw(From[rec](src).Shuffle(10).Cache().Shuffle(6).Epochs(3), 4),
-		"straddle":    BatchRaw(From[rec](src).Shuffle(10).Epochs(3), 4).AcrossEpochs(),
+		"batch":    BatchRaw(From[rec](src).Epochs(2), 4),
+		"flat":     BatchRaw(From[rec](src).Epochs(2).FlatMap(many), 4),
+		"shuffle":  BatchRaw(From[rec](src).Filter(func(r rec) bool { return r.V[0]%5 > 0 }).Shuffle(10).Epochs(2), 4),
+		"unbatch":  FlatMap(BatchRaw(From[rec](unseekable).Shuffle(10).Epochs(2), 4), split),
+		"two":      BatchRaw(From[rec](src).Shuffle(10).Skip(3).Take(40).Shuffle(7).Epochs(2), 4),
+		"repeat":   BatchRaw(From[rec](unseekable).Shuffle(10).Repeat(3).Take(120), 4),
+		"cache":    BatchRaw(From[rec](src).Shuffle(10).Cache().Shuffle(6).Epochs(3), 4),
+		"straddle": BatchRaw(From[rec](src).Shuffle(10).Epochs(3), 4).AcrossEpochs(),
+		"ends": BatchRaw(From[rec](src).Epochs(3).ChunkSize(4), 4).AcrossEpochs().
+			Stateful(func() StatefulTransform[[]rec, []rec] { return new(census) }),
 		"shard":       BatchRaw(From[rec](src).Shard(3, 4).ShardMode(Pad).Shuffle(10).Epochs(3), 4),
 		"files":       BatchRaw(From[rec](filesOf(50, 6)).Shard(2, 3).ShardFiles().ShardMode(Pad).Shuffle(5).Epochs(3), 4),
 		"canonical":   BatchRaw(From[rec](src).Shard(1, 2).CanonicalShards(4).Shuffle(12).Epochs(2), 4),
@@ -291,6 +293,20 @@ func TestResumeAfterAnErrorThatHasGone(t *testing.T) {
 			}
 		}
 	}
+}
+
+// census passes batches on, and tells at the end of an epoch how many there were.
+type census struct{ Batches int }
+
+func (c *census) Push(_ context.Context, b []rec, emit func([]rec)) error {
+	c.Batches++
+	emit(b)
+	return nil
+}
+
+func (c *census) Finish(_ context.Context, emit func([]rec)) error {
+	emit([]rec{{V: []int{-c.Batches}}})
+	return nil
 }
 
 // delay is a stateful transform that gives elements out three later.

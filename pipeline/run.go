@@ -319,17 +319,21 @@ func (r *run) addWorker() {
 func (r *run) oversee(w *worker, f func()) {
 	returned := false
 	defer func() {
-		if returned {
-			return
+		if !returned {
+			r.exited(w)
 		}
-		what := w.name
-		if st := w.at.Swap(nil); st != nil {
-			what = st.name
-		}
-		r.abandon(fmt.Errorf("%w: %s: a function ended its goroutine (runtime.Goexit)", ErrPanic, what))
 	}()
 	f()
 	returned = true
+}
+
+// exited ends the run because a function of the user has ended the goroutine of w.
+func (r *run) exited(w *worker) {
+	what := w.name
+	if st := w.at.Swap(nil); st != nil {
+		what = st.name
+	}
+	r.abandon(fmt.Errorf("%w: %s: a function ended its goroutine (runtime.Goexit)", ErrPanic, what))
 }
 
 // forget is for a worker that has ended.

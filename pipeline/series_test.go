@@ -108,13 +108,13 @@ func begin[T any](t testing.TB, p *pipeline.Pipeline[T]) *pipeline.Iterator[T] {
 }
 
 // play runs a pipeline to its end.
-func play[T any](t testing.TB, p *pipeline.Pipeline[T]) ([]T, error, pipeline.Stats) {
+func play[T any](t testing.TB, p *pipeline.Pipeline[T]) ([]T, pipeline.Stats, error) {
 	t.Helper()
 	it, err := p.Start(context.Background())
 	require.NoError(t, err)
 	out, end := gather(t, it)
 	require.NoError(t, it.Close())
-	return out, end, it.Stats()
+	return out, it.Stats(), end
 }
 
 // upTo returns from, from+1, … to−1.

@@ -138,11 +138,11 @@ func TestALargeBufferLeavesInLinearTime(t *testing.T) {
 	p := From(Source[int](&tally{n: n})).Shuffle(n).ChunkSize(16)
 	it := begin(t, p)
 	began := time.Now()
-	sum := 0
+	sum := int64(0)
 	for _, v := range takeRest(t, it) {
-		sum += v
+		sum += int64(v)
 	}
-	require.Equal(t, n*(n-1)/2, sum)
+	require.Equal(t, int64(n)*(n-1)/2, sum)
 	// It takes a fifth of a second; if each piece cost as much as what is left, minutes.
 	require.Less(t, time.Since(began), 20*time.Second)
 }

@@ -656,7 +656,7 @@ func TestChaos(t *testing.T) {
 			}
 			return v, nil
 		})
-	got, err, stats := play(t, p)
+	got, stats, err := play(t, p)
 	require.Equal(t, io.EOF, err)
 	require.IsIncreasing(t, got)
 	require.EqualValues(t, n, int64(len(got))+failed.Load())

@@ -195,7 +195,7 @@ func TestStatsAfterClose(t *testing.T) {
 
 func TestStatsString(t *testing.T) {
 	src := &series{n: 10}
-	_, _, s := play(t, pipeline.BatchRaw(pipeline.From(src).OnError(pipeline.Skip).Map(func(v int) (int, error) {
+	_, s, _ := play(t, pipeline.BatchRaw(pipeline.From(src).OnError(pipeline.Skip).Map(func(v int) (int, error) {
 		if v == 3 {
 			return 0, errBad
 		}

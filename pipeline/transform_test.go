@@ -48,7 +48,7 @@ func words(n int) (out []string) {
 }
 
 func TestApply(t *testing.T) {
-	got, err, stats := play(t, pipeline.Apply(texts(20), splitting{}))
+	got, stats, err := play(t, pipeline.Apply(texts(20), splitting{}))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, words(20), got)
 	st := statsOf(t, stats, "split") // the name it gives itself
@@ -64,7 +64,7 @@ func TestTransformFunc(t *testing.T) {
 		emit(len(s))
 		return nil
 	})
-	got, err, stats := play(t, pipeline.Apply(texts(4).OnError(pipeline.Skip), f))
+	got, stats, err := play(t, pipeline.Apply(texts(4).OnError(pipeline.Skip), f))
 	require.Equal(t, io.EOF, err)
 	require.Equal(t, []int{3, 7, 11}, got)
 	require.EqualValues(t, 1, statsOf(t, stats, "transformfunc").Errors[pipeline.KindTransform], "the name of its type")
@@ -73,7 +73,7 @@ func TestTransformFunc(t *testing.T) {
 // Stages of a name are told apart; a name that is given wins.
 func TestNamesOfStages(t *testing.T) {
 	p := texts(4).Transform(splitting{}).Transform(splitting{}).Transform(splitting{}).Named("words").Filter(func(string) bool { return true })
-	_, _, stats := play(t, p)
+	_, stats, _ := play(t, p)
 	var names []string
 	for _, st := range stats.Stages {
 		names = append(names, st.Name)
@@ -171,7 +171,7 @@ func TestApplyStateful(t *testing.T) {
 		made := 0
 		p := pipeline.ApplyStateful(pipeline.From(&series{n: 5}).Epochs(3).ChunkSize(chunk).Workers(4).
 			Map(func(v int) (int, error) { return v, nil }), func() pipeline.StatefulTransform[int, []int] { made++; return &pairing{} })
-		got, err, stats := play(t, p.Map(func(b []int) ([]int, error) { return b, nil }))
+		got, stats, err := play(t, p.Map(func(b []int) ([]int, error) { return b, nil }))
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, [][]int{{0, 1}, {2, 3}, {4}, {1000, 1001}, {1002, 1003}, {1004}, {2000, 2001}, {2002, 2003}, {2004}}, got)
 		require.Equal(t, 3, made)
@@ -190,7 +190,7 @@ func TestStatefulAfterError(t *testing.T) {
 				})
 			want := []int{0, 1, 2, 4, 5, 6, 9, 10, 11}
 			if !resumed {
-				got, err, _ := play(t, p)
+				got, _, err := play(t, p)
 				require.Equal(t, io.EOF, err)
 				require.Equal(t, want, got)
 				return

@@ -112,7 +112,7 @@ func TestUnorderedHasNoState(t *testing.T) {
 func TestUnorderedBatches(t *testing.T) {
 	p := pipeline.From(&series{n: 23}).Epochs(3).ChunkSize(2).Workers(3).Unordered().
 		Map(func(v int) (int, error) { time.Sleep(time.Duration(v%7) * 10 * time.Microsecond); return v, nil })
-	got, err, _ := play(t, pipeline.BatchRaw(p, 5))
+	got, _, err := play(t, pipeline.BatchRaw(p, 5))
 	require.Equal(t, io.EOF, err)
 	require.Len(t, got, 15)
 	for i, b := range got {
@@ -135,12 +135,12 @@ func TestUnorderedErrors(t *testing.T) {
 		return v, nil
 	}
 	p := pipeline.From(&series{n: 50}).ChunkSize(3).Workers(3).Unordered().Map(bad)
-	got, err, stats := play(t, p.OnError(pipeline.Skip))
+	got, stats, err := play(t, p.OnError(pipeline.Skip))
 	require.Equal(t, io.EOF, err)
 	require.ElementsMatch(t, append(upTo(0, 13), upTo(15, 50)...), got)
 	require.EqualValues(t, 2, stats.ErrorCount())
 
-	got, err, _ = play(t, p)
+	got, _, err = play(t, p)
 	require.ErrorIs(t, err, errBad)
 	require.Less(t, len(got), 50)
 	require.NotContains(t, got, 13)

@@ -30,9 +30,9 @@ func (c *command) newEngine(f *engineFlags, cancelInputs func()) (*engine, error
 	if f.metrics == "" {
 		return e, nil
 	}
-	s, err := metrics.Listen(f.metrics)
+	s, err := metrics.Listen(f.metrics.String())
 	if err != nil {
-		return nil, fmt.Errorf("--metrics %s: %w", f.metrics, err)
+		return nil, fmt.Errorf("--metrics %s: %w; name an address of this machine with a port that is free", &f.metrics, err)
 	}
 	c.log.Info("metrics are served", "url", "http://"+s.Addr()+"/metrics")
 	e.metrics = s

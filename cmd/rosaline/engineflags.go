@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 // engineFlags say how the engine runs.
 type engineFlags struct {
 	batch, workers, prefetch countValue
-	metrics                  string
+	metrics                  addressValue
 
 	// The rest are flags of rosaline run alone.
 	shuffle, epochs countValue
@@ -36,7 +37,7 @@ func (f *engineFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.workers, "workers", "workers that run at once; auto is one a CPU")
 	f.prefetch = countValue{auto: true, low: 1, high: 1 << 16}
 	flags.Var(&f.prefetch, "prefetch", "most batches that wait between the stages; auto is twice the workers")
-	flags.StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at `ADDR` while the command runs, at /metrics")
+	flags.Var(&f.metrics, "metrics", "serve metrics for Prometheus at ADDR while the command runs, at /metrics")
 	f.epochs = countValue{n: 1, high: 1<<31 - 1}
 	f.shard = shardValue{world: 1}
 	f.shardMode = choice("uneven", "pad", "drop", "uneven")
@@ -128,6 +129,23 @@ func (f *engineFlags) mode() pipeline.ShardMode {
 		return pipeline.Drop
 	}
 	return pipeline.Uneven
+}
+
+// addressValue is the flag --metrics: HOST:PORT, or "" for none.
+type addressValue string
+
+func (v *addressValue) Type() string   { return "ADDR" }
+func (v *addressValue) String() string { return string(*v) }
+func (v *addressValue) Set(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil && s != "" {
+		return errors.New("must be HOST:PORT, such as localhost:9090, or :9090 for all interfaces")
+	}
+	*v = addressValue(s)
+	return nil
 }
 
 // seedValue is the flag --seed.

@@ -102,6 +102,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "--out-format", "xml", "good.jsonl"}, 2, "--out-format"},
 		{[]string{"run", "--batch", "0", "good.jsonl"}, 2, "--batch"},
 		{[]string{"run", "--workers", "0", "good.jsonl"}, 2, "--workers"},
+		{[]string{"run", "--metrics", "9090", "good.jsonl"}, 2, `--metrics: "9090": must be HOST:PORT`},
+		{[]string{"quality", "--metrics", "localhost:99999", "good.jsonl"}, 2, "--metrics"},
 		{[]string{"run", "--workers", "many", "good.jsonl"}, 2, "--workers"},
 		{[]string{"run", "--prefetch", "-1", "good.jsonl"}, 2, "--prefetch"},
 		{[]string{"run", "--tokenizer", "bpe", "good.jsonl"}, 2, "--tokenizer"},

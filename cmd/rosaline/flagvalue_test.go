@@ -89,6 +89,19 @@ func TestSeedValue(t *testing.T) {
 	}
 }
 
+func TestAddressValue(t *testing.T) {
+	for _, s := range []string{"", ":0", ":9090", "localhost:9090", "[::1]:65535"} {
+		var v addressValue
+		require.NoError(t, v.Set(s))
+		require.Equal(t, s, v.String())
+	}
+	for _, s := range []string{"9090", "localhost", "::1:9090", ":65536", ":-1", "a:b:c", ":no such service", "http://localhost:9090"} {
+		v := addressValue(":1")
+		require.Error(t, v.Set(s), s)
+		require.EqualValues(t, ":1", v)
+	}
+}
+
 // TestEveryFlagIsDefined lists the words that scripts depend on, with their
 // defaults.
 func TestEveryFlagIsDefined(t *testing.T) {

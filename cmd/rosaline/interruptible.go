@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -30,7 +31,7 @@ const readAhead = 128 << 10
 // the process ends.
 func newInterruptible(ctx context.Context, in io.Reader) io.Reader {
 	if f, ok := in.(*os.File); ok && isRegular(f) {
-		return &checked{ctx, in}
+		return &checked{ctx, f}
 	}
 	r := &interruptible{ctx: ctx, filled: make(chan filled, 2), free: make(chan []byte, 2)}
 	r.free <- make([]byte, readAhead)
@@ -81,7 +82,7 @@ func (r *interruptible) Read(p []byte) (int, error) {
 // line may be as long as a disk.
 type checked struct {
 	ctx context.Context
-	in  io.Reader
+	in  *os.File
 }
 
 // Read implements io.Reader.
@@ -91,6 +92,9 @@ func (c *checked) Read(p []byte) (int, error) {
 	}
 	return c.in.Read(p)
 }
+
+// Stat makes the source see a file that becomes shorter while it is read.
+func (c *checked) Stat() (fs.FileInfo, error) { return c.in.Stat() }
 
 func isRegular(f *os.File) bool {
 	info, err := f.Stat()
@@ -102,6 +106,12 @@ func openInterruptible(ctx context.Context, path string) (io.ReadCloser, error) 
 	f, err := within(ctx, func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return nil, err
+	}
+	if isRegular(f) {
+		return struct {
+			*checked
+			io.Closer
+		}{&checked{ctx, f}, f}, nil
 	}
 	return struct {
 		io.Reader

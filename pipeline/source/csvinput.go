@@ -48,9 +48,11 @@ type csvInput struct {
 
 // guardedReader is a file that is not read when the context is done.
 type guardedReader struct {
-	in  io.Reader
-	ctx context.Context
-	err error // what it failed with, the end apart
+	in    io.Reader
+	whole extent // of in
+	taken int64
+	ctx   context.Context
+	err   error // what it failed with, the end apart
 }
 
 func (g *guardedReader) Read(p []byte) (int, error) {
@@ -58,6 +60,8 @@ func (g *guardedReader) Read(p []byte) (int, error) {
 	n := 0
 	if err == nil {
 		n, err = g.in.Read(p)
+		g.taken += int64(n)
+		err = g.whole.end(err, g.taken)
 	}
 	if err != nil && err != io.EOF {
 		g.err = err
@@ -71,7 +75,7 @@ func openCSVInput(ctx context.Context, path string, cfg *csvConfig) (in *csvInpu
 	if in.file, err = os.Open(path); err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
-	in.guard = guardedReader{in: in.file, ctx: ctx}
+	in.guard = guardedReader{in: in.file, whole: extentOf(in.file), ctx: ctx}
 	in.text = bufio.NewReaderSize(&in.guard, readBuffer)
 	if err := in.decompress(); err != nil {
 		return nil, errors.Join(in.failed(err), in.close())
@@ -144,6 +148,8 @@ func (in *csvInput) failed(err error) error {
 	switch {
 	case in.guard.ctx.Err() != nil && errors.Is(err, in.guard.ctx.Err()):
 		return err
+	case hasShrunk(in.guard.err):
+		return fmt.Errorf("%s: after byte %d: %w", in.path, in.offset, errShrunk)
 	case in.guard.err != nil || !in.packed:
 		return fmt.Errorf("source: %s: after byte %d: %w", in.path, in.offset, err)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:

@@ -66,8 +66,9 @@
 // # Damage
 //
 // A compressed input that is cut off or corrupt gives every line that was whole
-// before that place, then an error that wraps [ErrTruncated] or [ErrCorrupt]. The
+// before that place, then an error that wraps [ErrTruncated] or [ErrCorrupt], as
+// does any file that becomes shorter while it is read. The
 // line that was being read is not delivered as if it were whole; the error says
-// how long it was. A cut in a plain input cannot be seen: its last line is taken
-// for one without an end, and in JSONL mostly fails as bad_json.
+// how long it was. A cut in a plain input from before it was opened cannot be seen:
+// its last line is taken for one without an end, and in JSONL mostly fails as bad_json.
 package source

@@ -17,8 +17,9 @@ var (
 	// ErrOption is returned when an option is out of its range; the error names it.
 	ErrOption = errors.New("source: invalid option")
 
-	// ErrTruncated is returned when a compressed input ends in the middle. All
-	// lines that were whole before the cut have been delivered by then.
+	// ErrTruncated is returned when a compressed input ends in the middle, and
+	// when a file became shorter while it was read. All lines that were whole
+	// before the cut have been delivered by then.
 	ErrTruncated = errors.New("source: input is cut off")
 
 	// ErrCorrupt is returned when compressed data are damaged, or when what

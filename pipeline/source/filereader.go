@@ -56,7 +56,8 @@ func WithMaxFile(n int64) FileOption { return func(c *fileConfig) { c.maxFile = 
 // An error about a file names it, and wraps that of the system, such as
 // [os.ErrNotExist] when it has vanished since it was listed. A file over
 // [WithMaxFile] is an [ErrFileTooLarge] before anything is read; one that grows over it
-// meanwhile, as soon as it has. What is no longer a regular file is not opened.
+// meanwhile, as soon as it has. One that becomes shorter while it is read is
+// [ErrTruncated]. What is no longer a regular file is not opened.
 func ReadFile(opts ...FileOption) (pipeline.Transform[File, FileData], error) {
 	c, err := newFileConfig(opts)
 	if err != nil {
@@ -130,13 +131,11 @@ func (c *fileConfig) read(ctx context.Context, path string) (data []byte, err er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err = f.Stat(); err != nil {
-		return nil, err
+	whole := extentOf(f)
+	if whole.size > c.maxFile {
+		return nil, c.tooLarge(path, whole.size)
 	}
-	if info.Size() > c.maxFile {
-		return nil, c.tooLarge(path, info.Size())
-	}
-	return c.readAll(ctx, path, f, info.Size())
+	return c.readAll(ctx, path, f, whole)
 }
 
 func (c *fileConfig) tooLarge(path string, size int64) error {
@@ -146,11 +145,11 @@ func (c *fileConfig) tooLarge(path string, size int64) error {
 // readPiece is how much is read between two looks at the context, in bytes.
 const readPiece = 4 << 20
 
-// readAll reads in to its end. expected is its length if nobody writes to it.
-func (c *fileConfig) readAll(ctx context.Context, path string, in io.Reader, expected int64) ([]byte, error) {
+// readAll reads in to its end.
+func (c *fileConfig) readAll(ctx context.Context, path string, in io.Reader, whole extent) ([]byte, error) {
 	// One byte more, so that the end of a file that does not grow is seen
 	// without growing the slice.
-	data := make([]byte, 0, max(expected, 0)+1)
+	data := make([]byte, 0, whole.size+1)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -163,9 +162,11 @@ func (c *fileConfig) readAll(ctx context.Context, path string, in io.Reader, exp
 		if int64(len(data)) > c.maxFile {
 			return nil, c.tooLarge(path, int64(len(data)))
 		}
-		switch {
+		switch err = whole.end(err, int64(len(data))); {
 		case err == io.EOF:
 			return data, nil
+		case hasShrunk(err):
+			return nil, fmt.Errorf("%s: %w", path, err)
 		case err != nil:
 			return nil, err
 		}

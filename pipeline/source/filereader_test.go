@@ -95,7 +95,7 @@ func TestReadFileThatChanges(t *testing.T) {
 	for _, expected := range []int64{0, 1, 50, 99, 100} {
 		for _, length := range []int{0, 1, 49, 50, 51, 99, 100, 101, 200} {
 			data := bytes.Repeat([]byte("x"), length)
-			got, err := c.readAll(context.Background(), "name", iotest.HalfReader(bytes.NewReader(data)), expected)
+			got, err := c.readAll(context.Background(), "name", iotest.HalfReader(bytes.NewReader(data)), extent{size: expected})
 			if length > 100 {
 				require.ErrorIs(t, err, ErrFileTooLarge)
 				require.ErrorContains(t, err, "name")
@@ -106,9 +106,9 @@ func TestReadFileThatChanges(t *testing.T) {
 		}
 	}
 	endless := readerFunc(func(p []byte) (int, error) { return len(p), nil })
-	_, err := c.readAll(context.Background(), "name", endless, 10)
+	_, err := c.readAll(context.Background(), "name", endless, extent{size: 10})
 	require.ErrorIs(t, err, ErrFileTooLarge)
-	_, err = c.readAll(context.Background(), "name", iotest.ErrReader(io.ErrClosedPipe), 10)
+	_, err = c.readAll(context.Background(), "name", iotest.ErrReader(io.ErrClosedPipe), extent{size: 10})
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 

@@ -31,6 +31,7 @@ type rawReader struct {
 
 type countingReader struct {
 	r     io.Reader
+	whole extent // of r
 	taken int64
 	total *atomic.Int64
 	err   error // what the input itself failed with, EOF apart
@@ -49,6 +50,7 @@ func (c *countingReader) Read(p []byte) (n int, err error) {
 	}
 	c.taken += int64(n)
 	c.total.Add(int64(n))
+	err = c.whole.end(err, c.taken)
 	if err != nil && err != io.EOF {
 		c.err = err
 	}
@@ -66,7 +68,7 @@ func newRawReader() *rawReader {
 
 // reset makes in what is read; it begins from bytes after the input does.
 func (r *rawReader) reset(in io.Reader, from int64, total *atomic.Int64) {
-	r.count = countingReader{r: in, taken: from, total: total}
+	r.count = countingReader{r: in, whole: extentOf(in), taken: from, total: total}
 	r.Reset(&r.count)
 }
 

@@ -467,6 +467,8 @@ func (r *Reader) failure() error {
 		lost = fmt.Sprintf("; an unfinished line was not delivered, its length in bytes: %d", n)
 	}
 	switch {
+	case hasShrunk(r.raw.count.err):
+		return fmt.Errorf("%s: %w%s", place, errShrunk, lost)
 	case r.raw.count.err != nil:
 		return fmt.Errorf("source: %s: %w%s", place, r.raw.count.err, lost)
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrWindow):

@@ -41,7 +41,8 @@ func WithStdin(in io.Reader) ReaderOption {
 
 // WithOpen sets what opens an input that is not "-"; default os.Open. A caller
 // that must not wait for ever for a named pipe or a terminal opens it in its own
-// way. The reader closes what it was given.
+// way. The reader closes what it was given. If that has the method Stat of [fs.File],
+// a file that becomes shorter while it is read is [ErrTruncated], not a file that ends.
 func WithOpen(open func(path string) (io.ReadCloser, error)) ReaderOption {
 	return func(c *readerConfig) { c.open = open }
 }

@@ -224,10 +224,10 @@ func (r *Reader) seekOn() error {
 func (r *Reader) seekFailed(err error) error {
 	in := &r.in
 	switch {
+	case err == io.EOF, hasShrunk(r.raw.count.err):
+		err = errors.New("it is shorter than it was")
 	case r.raw.count.err != nil:
 		err = fmt.Errorf("source: %w", r.raw.count.err)
-	case err == io.EOF:
-		err = errors.New("it is shorter than it was")
 	}
 	p := in.seek.place
 	return fmt.Errorf("%w: %s: at byte %d, compressed byte %d: %w; give the file as it was, or start anew", ErrPosition, in.Path, p.Offset, p.Member, err)
