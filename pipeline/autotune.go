@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // autotune lets a run change how many workers it has and how much it prefetches.
 type autotune struct {
@@ -37,8 +40,8 @@ func (r *run) tune() {
 		r.producers.Wait()
 		close(producing)
 	})
-	least, most := r.budget.limit, 8*r.budget.limit
-	limit := least
+	limit := r.budget.limit
+	most := int(min(8*int64(limit), math.MaxInt))
 	var busy, consumer, full int64
 	for {
 		select {

@@ -45,7 +45,9 @@ func (g *grouping[T]) finish(o *outlet[[]T], cut bool) error {
 		return nil
 	}
 	if g.dropLast {
-		g.batch = nil
+		if !cut { // else they belong to the rest
+			g.batch = nil
+		}
 		return nil
 	}
 	g.give(o)

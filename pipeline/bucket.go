@@ -65,10 +65,16 @@ func BucketTokens[T any](p *Pipeline[T], length func(T) int, bounds []int, token
 	return bucketStage(out, param, bucketing[T]{length: length, bounds: slices.Clone(bounds), tokens: max(tokens, 1)})
 }
 
+// maxBuckets bounds what is remembered for each pair of buckets.
+const maxBuckets = 1024
+
 // bucketed returns the plan with what is wrong with the buckets.
 func (p plan) bucketed(name string, missing bool, bounds []int) plan {
 	if missing {
 		p = p.complain("%s: there is no function that tells the length", name)
+	}
+	if len(bounds) >= maxBuckets {
+		p = p.complain("%s has %d bounds; at most %d buckets are allowed", name, len(bounds), maxBuckets)
 	}
 	for i, b := range bounds {
 		switch {

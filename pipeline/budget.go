@@ -57,8 +57,9 @@ func (b *budget) tryBytes(n int64) bool {
 }
 
 // takeBytes waits for n bytes; false tells that done or over was closed.
-func (b *budget) takeBytes(n int64, done, over <-chan struct{}) bool {
+func (b *budget) takeBytes(n int64, st *stage, done, over <-chan struct{}) bool {
 	for !b.tryBytes(n) {
+		waiting := time.Now()
 		select {
 		case <-b.wake:
 		case <-done:
@@ -66,6 +67,7 @@ func (b *budget) takeBytes(n int64, done, over <-chan struct{}) bool {
 		case <-over:
 			return false
 		}
+		st.waitOut.Add(int64(time.Since(waiting)))
 	}
 	return true
 }

@@ -118,7 +118,14 @@ func (c *caching[T]) more() *head {
 }
 
 // quit implements [replayer].
-func (c *caching[T]) quit(epoch int64) { c.quitting.Store(max(epoch, c.quitting.Load())) }
+func (c *caching[T]) quit(epoch int64) {
+	for {
+		was := c.quitting.Load()
+		if epoch <= was || c.quitting.CompareAndSwap(was, epoch) {
+			return
+		}
+	}
+}
 
 // stop implements [replayer].
 func (c *caching[T]) stop() { c.stopping.Store(true) }

@@ -56,8 +56,14 @@ func (h *head) place(i int) place {
 		}
 		return place{h.at, h.inputs, 0}
 	}
-	p := place{at: h.at, skip: h.meta[i].from}
-	for j := i - 1; j >= 0 && h.meta[j].from == p.skip; j-- {
+	return h.behind(h.meta[i].from, h.meta[:i])
+}
+
+// behind is the place of input from, of which the last of the values with these metas may
+// have come.
+func (h *head) behind(from uint32, made []meta) place {
+	p := place{at: h.at, skip: from}
+	for j := len(made) - 1; j >= 0 && made[j].from == from; j-- {
 		p.drop++
 	}
 	return p
@@ -90,9 +96,6 @@ type chunk[T any] struct {
 type carrier interface {
 	header() *head
 	recycle()
-	// cut splits off the values from n on as a chunk of their own, which takes over what
-	// comes behind the values.
-	cut(n int) carrier
 	// front takes the first n values off as a chunk of their own, which comes before
 	// this one; it costs n steps.
 	front(n int) carrier
@@ -109,30 +112,27 @@ func (c *chunk[T]) keep(n int) {
 	c.vals, c.meta = c.vals[:n], c.meta[:n]
 }
 
+// size is that of the values, by the function that says it of one; 0 without it, or if it
+// panics.
+func (c *chunk[T]) size(of func(*T) int64) (n int64) {
+	if of == nil {
+		return 0
+	}
+	_ = guard(func() error {
+		for i := range c.vals {
+			n += max(of(&c.vals[i]), 0)
+		}
+		return nil
+	})
+	return n
+}
+
 // recycle gives the chunk back to its pool.
 func (c *chunk[T]) recycle() {
 	clear(c.vals)
 	c.vals = c.vals[:0]
 	c.head = head{meta: c.meta[:0]}
 	c.pool.Put(c)
-}
-
-func (c *chunk[T]) cut(n int) carrier {
-	rest := newChunk[T](c.pool)
-	rest.vals = append(rest.vals, c.vals[n:]...)
-	rest.meta = append(rest.meta, c.meta[n:]...)
-	own := rest.meta
-	rest.head = c.head
-	rest.meta = own
-	rest.elements, rest.bytes = 0, 0 // stay with the values
-	rest.begin = max(c.begin-n, 0)
-	if len(rest.meta) > 0 {
-		c.inputs = rest.meta[0].from
-	}
-	c.last, c.eof, c.err, c.end = false, false, nil, nil
-	c.begin = min(c.begin, n)
-	c.keep(n)
-	return rest
 }
 
 func (c *chunk[T]) front(n int) carrier {
@@ -143,7 +143,9 @@ func (c *chunk[T]) front(n int) carrier {
 	first.meta = own
 	first.last, first.eof, first.err, first.end = false, false, nil, nil
 	first.begin = min(c.begin, n)
-	first.inputs = c.meta[n].from
+	if n < len(c.meta) {
+		first.inputs = c.meta[n].from
+	}
 	first.elements, first.bytes = 0, 0 // stay with the last part
 	c.begin = max(c.begin-n, 0)
 	clear(c.vals[:n])

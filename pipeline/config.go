@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// config is how a pipeline runs. The zero value of a field that has a default is
-// replaced before the start.
+// config is how a pipeline runs.
 type config struct {
 	workers, prefetch, chunk int
 	prefetchBytes            int64
@@ -31,10 +30,13 @@ type config struct {
 	autotune                 *autotune
 }
 
+// defaultErrorsInRow is how many errors in a row end a stream.
+const defaultErrorsInRow = 10_000
+
 func defaultConfig() config {
 	return config{
 		workers: defaultWorkers(), prefetch: defaultPrefetch(), chunk: 64, epochs: 1,
-		maxErrorsInRow: 10_000, closeTimeout: 10 * time.Second, flushAfter: 10 * time.Millisecond,
+		maxErrorsInRow: defaultErrorsInRow, closeTimeout: 10 * time.Second, flushAfter: 10 * time.Millisecond,
 	}
 }
 
@@ -51,11 +53,15 @@ func (c *config) validate() []string {
 		}
 		*o.n = max(*o.n, 1)
 	}
+	tuned := 0
+	if c.autotune != nil {
+		tuned = c.autotune.workers
+	}
 	for _, o := range []struct {
 		name string
 		n    int
 		most int
-	}{{"Workers", c.workers, 1 << 16}, {"Prefetch", c.prefetch, 1 << 20}, {"ChunkSize", c.chunk, 1 << 20}} {
+	}{{"Workers", c.workers, 1 << 16}, {"Prefetch", c.prefetch, 1 << 20}, {"ChunkSize", c.chunk, 1 << 20}, {"Autotune", tuned, 1 << 16}} {
 		if o.n > o.most {
 			wrong = append(wrong, fmt.Sprintf("%s(%d) is over %d", o.name, o.n, o.most))
 		}
@@ -84,6 +90,10 @@ func (c *config) validate() []string {
 	return append(wrong, c.validateSharding()...)
 }
 
+// maxCanonical is the most canonical shards: each costs a buffer, and counts in each
+// state.
+const maxCanonical = 1024
+
 func (c *config) validateSharding() []string {
 	var wrong []string
 	world := 1
@@ -100,8 +110,8 @@ func (c *config) validateSharding() []string {
 		}
 	}
 	switch {
-	case c.canonical < 0 || c.canonical > 1<<16:
-		wrong = append(wrong, fmt.Sprintf("CanonicalShards(%d) is not from 0 to 65536", c.canonical))
+	case c.canonical < 0 || c.canonical > maxCanonical:
+		wrong = append(wrong, fmt.Sprintf("CanonicalShards(%d) is not from 0 to %d", c.canonical, maxCanonical))
 	case c.canonical > 0 && world >= 1 && c.canonical%world != 0:
 		wrong = append(wrong, fmt.Sprintf("CanonicalShards(%d) does not divide by the %d ranks", c.canonical, world))
 	case c.canonical > 0 && c.byFile:

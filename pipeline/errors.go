@@ -167,6 +167,12 @@ func caught(err *error) {
 	}
 }
 
+// guard calls f and turns a panic into an error.
+func guard(f func() error) (err error) {
+	defer caught(&err)
+	return f()
+}
+
 // kindOf is the kind of an error, usual unless it was a panic.
 func kindOf(err error, usual ErrorKind) ErrorKind {
 	var p *PanicError

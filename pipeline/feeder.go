@@ -38,7 +38,8 @@ type feeder[T any] struct {
 	out    *station
 	src    Source[T]
 	async  AsyncSource[T]
-	size   func(T) int64
+	size   func(*T) int64
+	one    T // being measured
 	pool   sync.Pool
 
 	epoch  int64
@@ -71,11 +72,12 @@ type feeder[T any] struct {
 	leftAlone chan struct{} // closed: the flusher and the watch end
 }
 
-func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(T) int64, restored *mark, skip uint32) (*feeder[T], error) {
+func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(*T) int64, restored *mark, skip uint32) (*feeder[T], error) {
 	f := &feeder[T]{
 		st: st, worker: st.run.newWorker(st.name), out: out, src: src, async: async, size: size, skip: skip,
 		armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
 	}
+	out.source = f.worker
 	f.quitting.Store(-1)
 	if err := restored.restore(&f.at); err != nil {
 		return nil, fmt.Errorf("%w: the place of the source: %w", ErrState, err)
@@ -89,9 +91,9 @@ func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[
 
 // run goes through the epochs.
 func (f *feeder[T]) run() {
-	f.flushers.Go(func() { f.st.run.oversee(f.worker, f.flusher) })
+	f.flushers.Go(func() { f.st.run.oversee(f.flusher, f.out.worker) })
 	if f.st.run.cfg.sourceTimeout > 0 {
-		f.flushers.Go(f.watch)
+		f.flushers.Go(func() { f.st.run.oversee(f.watch, f.out.worker, f.worker) })
 	}
 	defer func() {
 		close(f.leftAlone)
@@ -159,16 +161,18 @@ func (f *feeder[T]) over() bool { return f.quitting.Load() >= f.epoch }
 // pull asks a cursor for the elements of an epoch. It returns io.EOF at its end.
 func (f *feeder[T]) pull(ctx context.Context) (err error) {
 	start := Start{Epoch: f.epoch, Seed: f.st.run.cfg.seed, Position: f.at.Position}
-	err = guard(ctx, func(ctx context.Context) (err error) {
+	f.ask()
+	err = guard(func() (err error) {
 		f.cursor, err = f.src.Open(ctx, start)
 		return err
 	})
+	f.asked.Store(0)
 	if err != nil {
-		return err
+		return fmt.Errorf("opening it: %w", notEOF(err))
 	}
 	defer func() {
 		// What Close says of an epoch that was read to its end matters.
-		closing := guard(ctx, func(context.Context) error { return f.cursor.Close() })
+		closing := guard(func() error { return f.cursor.Close() }) // the cursor may be nil
 		if closing != nil && err == io.EOF {
 			err = closing
 		}
@@ -217,6 +221,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 			var padded bool
 			if m.origin, padded = f.places.ordinal(); padded {
 				m.sub = padding
+				f.st.padded.Add(1)
 			}
 		}
 		if !f.add(ctx, v, bytes, m) {
@@ -228,11 +233,24 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 // next asks the cursor for an element.
 func (f *feeder[T]) next(ctx context.Context) (v T, err error) {
 	defer caught(&err)
+	f.ask()
+	defer f.asked.Store(0)
+	return f.cursor.Next(ctx)
+}
+
+// ask begins the time of an element, if it is limited.
+func (f *feeder[T]) ask() {
 	if f.st.run.cfg.sourceTimeout > 0 {
 		f.asked.Store(time.Now().UnixNano())
-		defer f.asked.Store(0)
 	}
-	return f.cursor.Next(ctx)
+}
+
+// notEOF makes an error of the end of something else than the stream.
+func notEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // measure is the size of an element.
@@ -241,7 +259,8 @@ func (f *feeder[T]) measure(v T) (n int64, err error) {
 		return 0, nil
 	}
 	defer caught(&err)
-	return max(f.size(v), 0), nil
+	f.one = v
+	return max(f.size(&f.one), 0), nil
 }
 
 // room makes sure that there is a place for an element, and notes where the source
@@ -255,7 +274,9 @@ func (f *feeder[T]) room(ctx context.Context) error {
 	}
 	again := f.begun && f.inputs < marksEvery
 	if f.reserved == 0 {
+		f.worker.at.Store(nil)
 		f.reserved = f.st.run.budget.takeElements(f.st.run.chunkSize, f.st, ctx.Done(), f.done)
+		f.worker.enter(f.st)
 		if f.reserved == 0 {
 			return cmp.Or(ctx.Err(), context.Canceled)
 		}
@@ -263,7 +284,7 @@ func (f *feeder[T]) room(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !again {
-		if err := guard(ctx, func(context.Context) error { f.begin(); return nil }); err != nil {
+		if err := guard(func() error { f.begin(); return nil }); err != nil {
 			return err
 		}
 	}
@@ -286,10 +307,10 @@ func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
 	if bytes > 0 {
 		b := f.st.run.budget
 		if !b.tryBytes(bytes) {
-			f.mu.Lock()
-			ok := f.flush()
-			f.mu.Unlock()
-			if !ok || !b.takeBytes(bytes, ctx.Done(), f.done) {
+			f.worker.at.Store(nil)
+			ok := f.flushNow() && b.takeBytes(bytes, f.st, ctx.Done(), f.done)
+			f.worker.enter(f.st)
+			if !ok {
 				return false
 			}
 		}
@@ -323,6 +344,13 @@ func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
 		}
 	}
 	return true
+}
+
+// flushNow hands the chunk on.
+func (f *feeder[T]) flushNow() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock() // also if a stage in order ends the goroutine
+	return f.flush()
 }
 
 // flush hands the chunk on; mu is held.
@@ -417,14 +445,11 @@ func (f *feeder[T]) flusher() {
 				break
 			}
 			wait := f.st.run.cfg.flushAfter - time.Since(f.since)
+			f.mu.Unlock()
 			if wait <= 0 {
-				func() {
-					defer f.mu.Unlock()
-					f.flush()
-				}()
+				f.flushNow()
 				break
 			}
-			f.mu.Unlock()
 			timer.Reset(wait)
 			select {
 			case <-timer.C:
@@ -470,10 +495,9 @@ func (f *feeder[T]) cancelUpTo(epoch int64) {
 
 // quit implements [feed].
 func (f *feeder[T]) quit(epoch int64) {
-	if epoch <= f.quitting.Load() {
-		return
-	}
-	f.quitting.Store(epoch)
+	f.cancelMu.Lock()
+	f.quitting.Store(max(epoch, f.quitting.Load()))
+	f.cancelMu.Unlock()
 	f.cancelUpTo(epoch)
 }
 
@@ -481,138 +505,4 @@ func (f *feeder[T]) quit(epoch int64) {
 func (f *feeder[T]) stop() {
 	f.stopping.Store(true)
 	f.cancelUpTo(math.MaxInt64)
-}
-
-// push lets an asynchronous source push the elements of an epoch. It returns
-// io.EOF at its end.
-func (f *feeder[T]) push(ctx context.Context) error {
-	s := &sink[T]{feeder: f, done: ctx.Done(), behind: f.at.Count + uint64(f.skip)}
-	s.mu = make(chan struct{}, 1)
-	err := s.run(ctx)
-	switch {
-	case s.err != nil:
-		return s.err
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case s.behind > 0:
-		return fmt.Errorf("%w: %s is shorter than when the state was taken, elements that are missing: %d", ErrStateMismatch, f.st.name, s.behind)
-	}
-	return io.EOF
-}
-
-// run runs the source.
-func (s *sink[T]) run(ctx context.Context) error {
-	s.ask()
-	defer func() {
-		s.mu <- struct{}{} // no Push is under way
-		s.closed = true
-		<-s.mu
-		s.asked.Store(0)
-	}()
-	return guard(ctx, func(ctx context.Context) error {
-		return s.async.Run(ctx, Start{Epoch: s.epoch, Seed: s.st.run.cfg.seed}, s)
-	})
-}
-
-// ask begins the time of an element.
-func (s *sink[T]) ask() {
-	if s.st.run.cfg.sourceTimeout > 0 {
-		s.asked.Store(time.Now().UnixNano())
-	}
-}
-
-// sink implements [Sink].
-type sink[T any] struct {
-	*feeder[T]
-	done   <-chan struct{} // closed when the epoch is over, or cancelled
-	mu     chan struct{}   // a mutex that can be waited for until a context is done
-	behind uint64          // elements to drop: they were delivered before the stream was resumed
-	err    error           // ends the stream
-	closed bool
-}
-
-func (s *sink[T]) lock(ctx context.Context) error {
-	select {
-	case s.mu <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.done:
-		return context.Canceled
-	}
-	var err error
-	select {
-	case <-s.done:
-		err = context.Canceled
-	default:
-	}
-	switch {
-	case s.err != nil:
-		err = s.err
-	case s.closed:
-		err = ErrClosed
-	}
-	if err != nil {
-		<-s.mu
-		return err
-	}
-	s.asked.Store(0)
-	return nil
-}
-
-// unlock lets the next one in.
-func (s *sink[T]) unlock() {
-	s.ask()
-	<-s.mu
-}
-
-// end ends the stream, though Run may not return.
-func (s *sink[T]) end(err error) error {
-	s.err = err
-	s.fail(KindSource, err)
-	s.cancelUpTo(math.MaxInt64)
-	return err
-}
-
-// Push implements [Sink].
-func (s *sink[T]) Push(ctx context.Context, v T) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	defer s.unlock()
-	s.st.passed()
-	if s.behind > 0 {
-		s.behind--
-		return nil
-	}
-	if err := s.room(ctx); err != nil {
-		return err
-	}
-	bytes, err := s.measure(v)
-	if err != nil {
-		return s.end(err)
-	}
-	if !s.add(ctx, v, bytes, meta{origin: s.count}) {
-		return cmp.Or(ctx.Err(), ErrClosed)
-	}
-	return nil
-}
-
-// Fail implements [Sink].
-func (s *sink[T]) Fail(ctx context.Context, err error) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
-	defer s.unlock()
-	if isFatal(ctx, err) {
-		return s.end(err)
-	}
-	if s.behind > 0 {
-		return nil
-	}
-	if err := s.st.fault(KindSource, s.epoch, meta{origin: s.count}, err); err != nil {
-		return s.end(err)
-	}
-	return nil
 }

@@ -54,7 +54,7 @@ func (s *fileSharded[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 		return nil, err
 	}
 	if inner == nil {
-		if err := discard(ctx, c.in, c.Taken); err != nil {
+		if err := discard(ctx, s.src, c.in, c.Taken); err != nil {
 			return nil, errors.Join(err, c.in.Close())
 		}
 	}
@@ -126,6 +126,9 @@ func (c *fileShardCursor[T]) Next(ctx context.Context) (T, error) {
 		if c.Given == c.Goal {
 			return none, io.EOF
 		}
+		if c.in == nil {
+			return none, Fatal(fmt.Errorf("%s: the files could not be opened again", nameOf(c.src)))
+		}
 		v, err := c.in.Next(ctx)
 		switch {
 		case err == nil:
@@ -144,7 +147,7 @@ func (c *fileShardCursor[T]) Next(ctx context.Context) (T, error) {
 		case c.Taken == 0:
 			return none, Fatal(fmt.Errorf("%s: nothing can be read that could be repeated for padding", nameOf(c.src)))
 		}
-		err = c.in.Close()
+		err = c.Close()
 		c.Again, c.Taken = true, 0
 		if err = errors.Join(err, c.open(ctx, nil)); err != nil {
 			return none, Fatal(err)
@@ -152,7 +155,13 @@ func (c *fileShardCursor[T]) Next(ctx context.Context) (T, error) {
 	}
 }
 
-func (c *fileShardCursor[T]) Close() error { return c.in.Close() }
+func (c *fileShardCursor[T]) Close() error {
+	in := c.in
+	if c.in = nil; in == nil {
+		return nil
+	}
+	return in.Close()
+}
 
 func (c *fileShardCursor[T]) Position() any {
 	p := c.fileShardPosition

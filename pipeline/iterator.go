@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,7 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 	it := &Iterator[T]{config: p.stateConfig(), waiting: make(chan struct{}, 1)}
 	if s != nil {
 		if diff := s.Config.differences(it.config); len(diff) > 0 {
-			return nil, fmt.Errorf("%w: %s", ErrStateMismatch, joinWords(diff))
+			return nil, fmt.Errorf("%w: %s", ErrStateMismatch, strings.Join(diff, "; "))
 		}
 		if p.cfg.unordered {
 			return nil, ErrUnordered
@@ -304,10 +305,9 @@ func (it *Iterator[T]) State() ([]byte, error) {
 // is on its way is still delivered, then Next returns io.EOF. What stages hold back, like
 // a shuffle buffer, is not delivered: it belongs to the rest that State resumes.
 func (it *Iterator[T]) Stop() {
-	it.run.feed.stop()
-	for _, s := range it.run.stations {
-		if s.replay != nil {
-			s.replay.stop()
+	for _, q := range it.run.quitters {
+		if q != nil {
+			q.stop()
 		}
 	}
 }
@@ -333,16 +333,4 @@ func (it *Iterator[T]) Close() error {
 	case <-timeout.C:
 	}
 	return fmt.Errorf("%w: after %v these are still being called: %s", ErrStuck, it.run.cfg.closeTimeout, it.run.inside())
-}
-
-// joinWords joins a list for a message.
-func joinWords(list []string) string {
-	out := ""
-	for i, s := range list {
-		if i > 0 {
-			out += "; "
-		}
-		out += s
-	}
-	return out
 }

@@ -64,7 +64,7 @@ func (p place) encode() (*placeJSON, error) {
 	if p.at == nil {
 		return out, nil
 	}
-	state, err := json.Marshal(p.at.state)
+	state, err := marshal(p.at.state)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: the state of %s: %w", p.at.stage, err)
 	}
@@ -75,6 +75,12 @@ func (p place) encode() (*placeJSON, error) {
 		}
 	}
 	return out, nil
+}
+
+// marshal makes JSON of a value of the user, whose methods may panic.
+func marshal(v any) (raw json.RawMessage, err error) {
+	defer caught(&err)
+	return json.Marshal(v)
 }
 
 func (p *placeJSON) decode() place {

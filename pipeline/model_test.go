@@ -204,10 +204,13 @@ func shuffleStage(n int) modelStage {
 	}, model: func(m *modelPlan, name string, at int, in []modelEpoch, endless bool) []modelEpoch {
 		return epochwise(func(epoch int, in []modelValue) []modelValue {
 			canon, world, rank := 1, 1, 0
+			if m.sharding != nil {
+				rank = m.sharding.Rank
+			}
 			if m.canonical > 0 {
 				canon = m.canonical
 				if m.sharding != nil {
-					world, rank = m.sharding.World, m.sharding.Rank
+					world = m.sharding.World
 				}
 			}
 			return shuffled(in, n, mix(m.seed, uint64(epoch)), at, canon, world, rank)
@@ -226,9 +229,9 @@ func shuffled(in []modelValue, size int, seed uint64, stage, canon, world, rank 
 	buffers := make([]buffer, canon/world)
 	size = max(1, (size+canon-1)/canon)
 	choose := func(i int, n int) int {
-		shard := i
+		shard := rank
 		if canon > 1 {
-			shard = i*world + rank
+			shard += i * world
 		}
 		return int(below(mix(mix(seed, uint64(stage)<<32|uint64(shard)), buffers[i].left), uint64(n)))
 	}

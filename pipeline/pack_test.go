@@ -370,11 +370,11 @@ func TestPackFailsBeforeItHasGoneBack(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = 1 + i*i%9
 	}
-	for _, mode := range []pipeline.PackMode{pipeline.PackConcat(), pipeline.PackWhole(), pipeline.PackBestFit(4)} {
+	for mode, rows := range map[pipeline.PackMode]int{pipeline.PackConcat(): 7, pipeline.PackWhole(): 7, pipeline.PackBestFit(4): 16} {
 		src := sequences(lengths)
 		src.broken, src.seek = new(atomic.Int64), true
 		p := pipeline.Pack(pipeline.From[tokens](src).ChunkSize(1), 13, mode)
-		brokenAgain(t, p, src.broken, len(lengths), 9, func(row packed) (ids []int) {
+		brokenAgain(t, p, src.broken, len(lengths), rows, func(row packed) (ids []int) {
 			for i, v := range row.Tokens {
 				if row.Segments[i] > 0 && v%100_000 == 1 { // the first token of a sequence
 					ids = append(ids, int(v)/100_000)

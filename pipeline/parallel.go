@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -11,6 +12,7 @@ import (
 // a filter.
 type mapping[T any] struct {
 	st   *stage
+	size func(*T) int64
 	call func(v *T) (keep bool, err error)
 	// random, if set, is called instead, with the source of random numbers of the value.
 	random func(rng *rand.Rand, v *T) (keep bool, err error)
@@ -20,29 +22,21 @@ func (o *mapping[T]) apply(w *worker, c carrier) carrier {
 	in := c.(*chunk[T])
 	next, kept := 0, 0
 	for next < len(in.vals) {
-		at := next
 		var err error
 		next, kept, err = o.some(w, in, next, kept)
 		if err == nil {
 			break
 		}
-		at = next - 1
-		if err := o.st.fault(KindTransform, in.epoch, in.meta[at], err); err != nil {
-			in.fail(err, in.behind(at, kept))
+		at := in.meta[next-1]
+		if err := o.st.fault(KindTransform, in.epoch, at, err); err != nil {
+			in.fail(err, in.behind(at.from, in.meta[:kept]))
 			break
 		}
 	}
 	in.keep(kept)
+	o.st.in.Add(int64(next))
+	o.st.bytes.Add(in.size(o.size))
 	return in
-}
-
-// behind is the place of value at; the first kept values are what came of those before.
-func (h *head) behind(at, kept int) place {
-	p := place{at: h.at, skip: h.meta[at].from}
-	for j := kept - 1; j >= 0 && h.meta[j].from == p.skip; j-- {
-		p.drop++
-	}
-	return p
 }
 
 // some works on values from next on, up to the first error, which belongs to the
@@ -90,6 +84,7 @@ type origin struct {
 // conversion makes values of another type.
 type conversion[T, U any] struct {
 	st   *stage
+	size func(*U) int64
 	kind ErrorKind
 	// call makes values of v.
 	call func(o origin, v T, emit func(U)) error
@@ -102,7 +97,8 @@ func (o *conversion[T, U]) apply(w *worker, c carrier) carrier {
 	in := c.(*chunk[T])
 	out := newChunk[U](&o.pool)
 	out.move(&in.head)
-	for next := 0; next < len(in.vals); {
+	next := 0
+	for next < len(in.vals) {
 		var have int
 		var err error
 		next, have, err = o.some(w, in, out, next)
@@ -110,16 +106,14 @@ func (o *conversion[T, U]) apply(w *worker, c carrier) carrier {
 			break
 		}
 		out.keep(have)
-		at := next - 1
-		if err := o.st.fault(o.kind, in.epoch, in.meta[at], err); err != nil {
-			p := place{at: in.at, skip: in.meta[at].from}
-			for j := have - 1; j >= 0 && out.meta[j].from == p.skip; j-- {
-				p.drop++
-			}
-			out.fail(err, p)
+		at := in.meta[next-1]
+		if err := o.st.fault(o.kind, in.epoch, at, err); err != nil {
+			out.fail(err, out.behind(at.from, out.meta))
 			break
 		}
 	}
+	o.st.in.Add(int64(next))
+	o.st.bytes.Add(out.size(o.size))
 	in.recycle()
 	return out
 }
@@ -161,15 +155,22 @@ func collated[T, U any](st *stage, collate func([]T) (U, error)) func(origin, []
 	return func(from origin, batch []T, emit func(U)) error {
 		v, err := tryCollate(collate, batch)
 		for err != nil && st.run.cfg.policy == Skip && len(batch) > 1 {
-			var bad int
-			if bad, err = odd(collate, batch, err); bad < 0 {
+			odd := oddOnes(from.ctx, collate, batch, err)
+			if len(odd) == 0 {
 				return err
 			}
-			if err := st.fault(KindCollate, from.epoch, from.meta, err); err != nil {
-				return err
+			rest := make([]T, 0, len(batch)-len(odd))
+			for i, v := range batch {
+				if len(odd) == 0 || i != odd[0] {
+					rest = append(rest, v)
+					continue
+				}
+				odd = odd[1:]
+				if err := st.fault(KindCollate, from.epoch, from.meta, &ItemError{i, unnamed(err)}); err != nil {
+					return err
+				}
 			}
-			rest := make([]T, 0, len(batch)-1)
-			batch = append(append(rest, batch[:bad]...), batch[bad+1:]...)
+			batch = rest
 			v, err = tryCollate(collate, batch)
 		}
 		if err != nil {
@@ -180,52 +181,73 @@ func collated[T, U any](st *stage, collate func([]T) (U, error)) func(origin, []
 	}
 }
 
+// unnamed is what an error says of the element that it names.
+func unnamed(err error) error {
+	if named, ok := err.(*ItemError); ok {
+		return named.Err
+	}
+	return err
+}
+
 // tryCollate calls collate and turns a panic into an error.
 func tryCollate[T, U any](collate func([]T) (U, error), batch []T) (v U, err error) {
 	defer caught(&err)
 	return collate(batch)
 }
 
-// odd finds an element without which the batch goes together, or at least further:
-// the one that the error names, or the only one whose absence helps, or else one
-// outside the largest group that goes with a common first element. −1 tells
-// that no two elements go together.
-func odd[T, U any](collate func([]T) (U, error), batch []T, err error) (int, error) {
+// maxAnchors bounds the groups that oddOnes tries.
+const maxAnchors = 16
+
+// oddOnes finds the elements that do not go with the others, in their order: the one
+// that the error names, or else the only one whose absence helps, or else those outside
+// the largest group that goes together of those begun by the first few elements. It finds
+// none if no two go together, or if ctx is done. For a batch of n it collates about
+// 17·n times.
+func oddOnes[T, U any](ctx context.Context, collate func([]T) (U, error), batch []T, err error) []int {
 	var named *ItemError
 	if errors.As(err, &named) && named.Item >= 0 && named.Item < len(batch) {
-		return named.Item, err
+		return []int{named.Item}
+	}
+	goes := func(some []T) bool { // collate may keep what it is given
+		_, err := tryCollate(collate, slices.Clone(some))
+		return err == nil
 	}
 	without := make([]T, 0, len(batch)-1)
 	for i := range batch {
-		without = append(append(without[:0], batch[:i]...), batch[i+1:]...)
-		if _, e := tryCollate(collate, append([]T(nil), without...)); e == nil {
-			return i, &ItemError{i, err}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if without = append(append(without[:0], batch[:i]...), batch[i+1:]...); goes(without) {
+			return []int{i}
 		}
 	}
-	best, outside := 0, -1
-	for first := range batch {
-		group, left := []T{batch[first]}, -1
-		for i := range batch {
+	var best []int
+	for first := range min(len(batch), maxAnchors) {
+		group, outside := []T{batch[first]}, []int{}
+		for i, v := range batch {
+			if ctx.Err() != nil {
+				return nil
+			}
 			if i == first {
 				continue
 			}
-			with := append(append([]T(nil), group...), batch[i])
-			if _, e := tryCollate(collate, with); e == nil {
+			if with := append(group, v); goes(with) {
 				group = with
-			} else if left < 0 {
-				left = i
+			} else {
+				outside = append(outside, i)
 			}
 		}
-		if len(group) > best && left >= 0 {
-			if _, e := tryCollate(collate, append([]T(nil), group...)); e == nil {
-				best, outside = len(group), left
-			}
+		if (best == nil || len(outside) < len(best)) && goes(group) {
+			best = outside
 		}
-		if 2*best > len(batch) { // no other can be larger
+		if best != nil && 2*len(best) < len(batch) { // no other group can be larger
 			break
 		}
 	}
-	return outside, &ItemError{outside, err}
+	if len(best) == len(batch)-1 {
+		return nil
+	}
+	return best
 }
 
 // lap makes one epoch of several.
@@ -246,5 +268,6 @@ func (o *lap[T]) apply(_ *worker, c carrier) carrier {
 			in.meta[i] = in.meta[i].child(int(again))
 		}
 	}
+	o.st.in.Add(int64(len(in.meta)))
 	return in
 }

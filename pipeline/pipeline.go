@@ -3,11 +3,11 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Pipeline is the plan of a pipeline whose elements are T. Its methods return a
@@ -65,9 +65,15 @@ func FromAsync[T any](src AsyncSource[T]) *Pipeline[T] {
 }
 
 // fed makes the first stage.
-func fed[T any](p plan, src Source[T], async AsyncSource[T], size func(T) int64) *Pipeline[T] {
+func fed[T any](p plan, src Source[T], async AsyncSource[T], size func(*T) int64) *Pipeline[T] {
 	p.sized = size != nil
-	spec := stageSpec{kind: kindFeed, name: nameOf(p.source), param: describe(p.source)}
+	spec := stageSpec{kind: kindFeed, name: "source"}
+	if err := guard(func() error {
+		spec.name, spec.param = nameOf(p.source), describe(p.source)
+		return nil
+	}); err != nil {
+		p = p.complain("the source cannot say what it is: %v", err)
+	}
 	spec.feed = func(st *stage, out *station, restored *mark, skip uint32) (feed, error) {
 		from := src
 		if s := st.run.cfg.sharding; s != nil {
@@ -88,16 +94,20 @@ func fed[T any](p plan, src Source[T], async AsyncSource[T], size func(T) int64)
 	return &Pipeline[T]{p}
 }
 
-// sizeOf is the size of elements that say it themselves; nil if T does not.
-func sizeOf[T any]() func(T) int64 {
-	var v T
-	switch any(v).(type) {
+// sizeOf is the size of elements that say it themselves; nil if T does not. It goes by
+// pointers, which cost no allocation.
+func sizeOf[T any]() func(*T) int64 {
+	switch any(new(T)).(type) {
 	case Sizer:
-		return func(v T) int64 { return any(v).(Sizer).Size() }
-	case []byte:
-		return func(v T) int64 { return int64(len(any(v).([]byte))) }
-	case string:
-		return func(v T) int64 { return int64(len(any(v).(string))) }
+		return func(v *T) int64 { return any(v).(Sizer).Size() }
+	case *[]byte:
+		return func(v *T) int64 { return int64(len(*any(v).(*[]byte))) }
+	case *string:
+		return func(v *T) int64 { return int64(len(*any(v).(*string))) }
+	}
+	var v T
+	if _, ok := any(v).(Sizer); ok { // T is a pointer
+		return func(v *T) int64 { return any(*v).(Sizer).Size() }
 	}
 	return nil
 }
@@ -111,13 +121,17 @@ func (p *Pipeline[T]) SizeOf(size func(T) int64) *Pipeline[T] {
 	if size == nil {
 		return &Pipeline[T]{p.complain("SizeOf(nil): there is no function")}
 	}
-	switch src := p.source.(type) {
-	case Source[T]:
-		return fed(p.plan, src, nil, size)
-	case AsyncSource[T]:
-		return fed(p.plan, nil, src, size)
+	if len(p.wrong) > 0 {
+		return p
 	}
-	return p
+	var out *Pipeline[T]
+	if p.cfg.isAsync {
+		out = fed(p.plan, nil, p.source.(AsyncSource[T]), func(v *T) int64 { return size(*v) })
+	} else {
+		out = fed(p.plan, p.source.(Source[T]), nil, func(v *T) int64 { return size(*v) })
+	}
+	out.stages[0].label = p.stages[0].label
+	return out
 }
 
 // Map applies f to each element. It is called by several workers at once.
@@ -126,7 +140,7 @@ func (p *Pipeline[T]) Map(f func(T) (T, error)) *Pipeline[T] {
 		return &Pipeline[T]{p.complain("Map(nil): there is no function")}
 	}
 	return &Pipeline[T]{p.then(stageSpec{kind: kindParallel, name: "map", parallel: func(st *stage) applyFunc {
-		m := &mapping[T]{st: st, call: func(v *T) (bool, error) {
+		m := &mapping[T]{st: st, size: sizeOf[T](), call: func(v *T) (bool, error) {
 			out, err := f(*v)
 			if err == nil {
 				*v = out
@@ -145,7 +159,7 @@ func (p *Pipeline[T]) MapRand(f func(rng *rand.Rand, v T) (T, error)) *Pipeline[
 		return &Pipeline[T]{p.complain("MapRand(nil): there is no function")}
 	}
 	return &Pipeline[T]{p.then(stageSpec{kind: kindParallel, name: "maprand", parallel: func(st *stage) applyFunc {
-		m := &mapping[T]{st: st, random: func(rng *rand.Rand, v *T) (bool, error) {
+		m := &mapping[T]{st: st, size: sizeOf[T](), random: func(rng *rand.Rand, v *T) (bool, error) {
 			out, err := f(rng, *v)
 			if err == nil {
 				*v = out
@@ -163,7 +177,7 @@ func (p *Pipeline[T]) Filter(keep func(T) bool) *Pipeline[T] {
 		return &Pipeline[T]{p.complain("Filter(nil): there is no function")}
 	}
 	return &Pipeline[T]{p.then(stageSpec{kind: kindParallel, name: "filter", parallel: func(st *stage) applyFunc {
-		m := &mapping[T]{st: st, call: func(v *T) (bool, error) { return keep(*v), nil }}
+		m := &mapping[T]{st: st, size: sizeOf[T](), call: func(v *T) (bool, error) { return keep(*v), nil }}
 		return m.apply
 	}})}
 }
@@ -187,7 +201,7 @@ func Map[T, U any](p *Pipeline[T], f func(T) (U, error)) *Pipeline[U] {
 		return &Pipeline[U]{p.complain("Map(nil): there is no function")}
 	}
 	return &Pipeline[U]{p.then(stageSpec{kind: kindParallel, name: "map", parallel: func(st *stage) applyFunc {
-		return (&conversion[T, U]{st: st, kind: KindTransform, one: f}).apply
+		return (&conversion[T, U]{st: st, size: sizeOf[U](), kind: KindTransform, one: f}).apply
 	}})}
 }
 
@@ -198,7 +212,7 @@ func FlatMap[T, U any](p *Pipeline[T], f func(T) ([]U, error)) *Pipeline[U] {
 		return &Pipeline[U]{p.complain("FlatMap(nil): there is no function")}
 	}
 	return &Pipeline[U]{p.then(stageSpec{kind: kindParallel, name: "flatmap", parallel: func(st *stage) applyFunc {
-		return (&conversion[T, U]{st: st, kind: KindTransform, call: func(_ origin, v T, emit func(U)) error {
+		return (&conversion[T, U]{st: st, size: sizeOf[U](), kind: KindTransform, call: func(_ origin, v T, emit func(U)) error {
 			many, err := f(v)
 			if err != nil {
 				return err
@@ -216,8 +230,12 @@ func Apply[T, U any](p *Pipeline[T], t Transform[T, U]) *Pipeline[U] {
 	if t == nil {
 		return &Pipeline[U]{p.complain("Apply(nil): there is no transform")}
 	}
-	return &Pipeline[U]{p.then(stageSpec{kind: kindParallel, name: strings.ToLower(nameOf(t)), parallel: func(st *stage) applyFunc {
-		return (&conversion[T, U]{st: st, kind: KindTransform, call: func(o origin, v T, emit func(U)) error {
+	name, out := "transform", p.plan
+	if err := guard(func() error { name = strings.ToLower(nameOf(t)); return nil }); err != nil {
+		out = out.complain("a transform cannot say its name: %v", err)
+	}
+	return &Pipeline[U]{out.then(stageSpec{kind: kindParallel, name: name, parallel: func(st *stage) applyFunc {
+		return (&conversion[T, U]{st: st, size: sizeOf[U](), kind: KindTransform, call: func(o origin, v T, emit func(U)) error {
 			return t.Apply(o.ctx, v, emit)
 		}}).apply
 	}})}
@@ -250,13 +268,15 @@ func (p *Pipeline[T]) Shuffle(buffer int) *Pipeline[T] {
 		return &Pipeline[T]{p.complain("Shuffle(%d) is negative", buffer)}
 	}
 	buffer = max(buffer, 1)
-	return &Pipeline[T]{p.then(serialSpec("shuffle", strconv.Itoa(buffer), func(st *stage, restored *mark, skip uint32) (serial, error) {
+	spec := serialSpec("shuffle", strconv.Itoa(buffer), func(st *stage, restored *mark, skip uint32) (serial, error) {
 		op, err := newShuffling[T](st, buffer, restored)
 		if err != nil {
 			return nil, err
 		}
 		return newSerial(st, op, skip), nil
-	}))}
+	})
+	spec.shuffles = true
+	return &Pipeline[T]{p.then(spec)}
 }
 
 // BatchRaw groups elements: each n of them become one slice, which is the
@@ -309,7 +329,8 @@ func (p *Pipeline[T]) Batch(n int) *Pipeline[T] {
 
 // Collate sets the function that makes one element of each batch of the last Batch. It
 // is called by several workers at once. Under [Skip] a batch that fails falls back to the
-// elements that go together; see [ItemError].
+// elements that go together; see [ItemError]. Where the error names none, f is called up to
+// about 17 times for each element of such a batch to find them.
 func (p *Pipeline[T]) Collate(f func([]T) (T, error)) *Pipeline[T] {
 	switch {
 	case f == nil:
@@ -328,7 +349,7 @@ func (p *Pipeline[T]) Collate(f func([]T) (T, error)) *Pipeline[T] {
 
 func collateSpec[T any](collate func([]T) (T, error)) stageSpec {
 	return stageSpec{kind: kindParallel, name: "collate", collate: collate, missing: collate == nil, parallel: func(st *stage) applyFunc {
-		return (&conversion[[]T, T]{st: st, kind: KindCollate, call: collated(st, collate)}).apply
+		return (&conversion[[]T, T]{st: st, size: sizeOf[T](), kind: KindCollate, call: collated(st, collate)}).apply
 	}}
 }
 
@@ -339,7 +360,7 @@ func Collate[T, U any](p *Pipeline[[]T], f func([]T) (U, error)) *Pipeline[U] {
 		return &Pipeline[U]{p.complain("Collate(nil): there is no function")}
 	}
 	return &Pipeline[U]{p.then(stageSpec{kind: kindParallel, name: "collate", parallel: func(st *stage) applyFunc {
-		return (&conversion[[]T, U]{st: st, kind: KindCollate, call: collated(st, f)}).apply
+		return (&conversion[[]T, U]{st: st, size: sizeOf[U](), kind: KindCollate, call: collated(st, f)}).apply
 	}})}
 }
 
@@ -390,8 +411,10 @@ func (p *Pipeline[T]) Repeat(n int) *Pipeline[T] {
 }
 
 // Cache keeps the elements in memory: what comes before it runs once, and later
-// epochs have the same elements in the same order, unless they are shuffled behind it. A
-// pipeline that is resumed fills it again.
+// epochs have the same elements in the same order, unless they are shuffled behind it.
+// Elements must not be changed behind it: every epoch gets the same ones. Those that
+// come out of memory do not count for Prefetch and PrefetchBytes. A pipeline that is
+// resumed fills it again.
 func (p *Pipeline[T]) Cache() *Pipeline[T] {
 	return &Pipeline[T]{p.then(stageSpec{kind: kindReplay, name: "cache", replay: func(st *stage, in *queue, restored *mark, skip uint32) (replayer, error) {
 		return newCaching[T](st, in, restored, skip)
@@ -407,145 +430,6 @@ func (p *Pipeline[T]) Named(name string) *Pipeline[T] {
 	return &Pipeline[T]{out}
 }
 
-// with returns the plan with another option.
-func (p *Pipeline[T]) with(set func(*config)) *Pipeline[T] {
-	out := p.plan
-	set(&out.cfg)
-	return &Pipeline[T]{out}
-}
-
-// Workers sets how many elements are worked on at once; the default is the number
-// of CPUs, at most 8. 0 is 1.
-func (p *Pipeline[T]) Workers(n int) *Pipeline[T] {
-	return p.with(func(c *config) { c.workers = n })
-}
-
-// Prefetch sets how many chunks of ChunkSize elements may be between the source and
-// the consumer, those being worked on and what the consumer has not yet asked for included. What
-// a stage holds, like a shuffle buffer or a batch that is not full, does not count until it
-// leaves; the source then waits until there is room again. The default is twice the
-// number of CPUs, at least 8; 0 is 1.
-func (p *Pipeline[T]) Prefetch(n int) *Pipeline[T] {
-	return p.with(func(c *config) { c.prefetch = n })
-}
-
-// PrefetchBytes bounds the size of what is between the source and the consumer as
-// well, as the elements are when they come from the source. An element that is
-// larger passes alone. The source has one more in hand, whose size has to be seen. 0, the
-// default, is no bound.
-func (p *Pipeline[T]) PrefetchBytes(n int64) *Pipeline[T] {
-	return p.with(func(c *config) { c.prefetchBytes = n })
-}
-
-// ChunkSize sets how many elements go from one goroutine to the next together; the
-// default is 64. Elements of much work each want a small one. 0 is 1.
-func (p *Pipeline[T]) ChunkSize(n int) *Pipeline[T] {
-	return p.with(func(c *config) { c.chunk = n })
-}
-
-// FlushAfter sets how long an element waits for others to fill its chunk; the
-// default is 10 ms.
-func (p *Pipeline[T]) FlushAfter(d time.Duration) *Pipeline[T] {
-	return p.with(func(c *config) { c.flushAfter = d })
-}
-
-// Seed sets what random choices derive from; the default is 0, a seed like others.
-func (p *Pipeline[T]) Seed(seed uint64) *Pipeline[T] {
-	return p.with(func(c *config) { c.seed = seed })
-}
-
-// Epochs sets how often the source is gone through; the default is 1, and 0 is
-// endless.
-func (p *Pipeline[T]) Epochs(n int64) *Pipeline[T] {
-	return p.with(func(c *config) { c.epochs = n })
-}
-
-// OnError sets what an error about one element does; the default is [Fail].
-func (p *Pipeline[T]) OnError(policy Policy) *Pipeline[T] {
-	return p.with(func(c *config) { c.policy = policy })
-}
-
-// ErrorSink is told of each element that was left out under [Skip], one at a time,
-// in no order.
-func (p *Pipeline[T]) ErrorSink(f func(*StageError)) *Pipeline[T] {
-	return p.with(func(c *config) { c.errorSink = f })
-}
-
-// MaxErrorsInRow sets after how many errors of a stage, with no element in between
-// that passed, the stream ends under [Skip]; the default is 10,000.
-func (p *Pipeline[T]) MaxErrorsInRow(n int) *Pipeline[T] {
-	return p.with(func(c *config) { c.maxErrorsInRow = n })
-}
-
-// SourceTimeout ends the stream with [ErrSourceTimeout] when the source takes
-// longer for one element; 0, the default, is never.
-func (p *Pipeline[T]) SourceTimeout(d time.Duration) *Pipeline[T] {
-	return p.with(func(c *config) { c.sourceTimeout = d })
-}
-
-// StallTimeout lets Next return [ErrStalled] when nothing has come for so long; 0,
-// the default, is never. Nothing is left out: Next may be called again.
-func (p *Pipeline[T]) StallTimeout(d time.Duration) *Pipeline[T] {
-	return p.with(func(c *config) { c.stallTimeout = d })
-}
-
-// CloseTimeout sets how long Close waits for functions of the user; the default is
-// 10 s.
-func (p *Pipeline[T]) CloseTimeout(d time.Duration) *Pipeline[T] {
-	return p.with(func(c *config) { c.closeTimeout = d })
-}
-
-// PinThreads binds each worker to a thread, and that to a CPU, where the system
-// can do that (Linux).
-func (p *Pipeline[T]) PinThreads() *Pipeline[T] {
-	return p.with(func(c *config) { c.pinThreads = true })
-}
-
-// Unordered lets chunks overtake each other: elements come as they are ready. Epochs
-// are still kept apart. Such a stream has no State.
-func (p *Pipeline[T]) Unordered() *Pipeline[T] {
-	return p.with(func(c *config) { c.unordered = true })
-}
-
-// Shard lets the pipeline see one rank's part of the source, see [Sharding]; the mode
-// is that of ShardMode.
-func (p *Pipeline[T]) Shard(rank, world int) *Pipeline[T] {
-	return p.with(func(c *config) {
-		s := Sharding{Rank: rank, World: world}
-		if c.sharding != nil {
-			s.Mode = c.sharding.Mode
-		}
-		c.sharding, c.sharded = &s, true
-	})
-}
-
-// ShardMode sets what happens when ranks differ in length; the default is [Uneven].
-func (p *Pipeline[T]) ShardMode(m ShardMode) *Pipeline[T] {
-	return p.with(func(c *config) {
-		s := Sharding{World: 1}
-		if c.sharding != nil {
-			s = *c.sharding
-		}
-		s.Mode = m
-		c.sharding = &s
-	})
-}
-
-// ShardFiles gives each rank files of its own, so that none reads what belongs to
-// another. The source must be a [FileSharder], for [Pad] and [Drop] also a [Counter].
-func (p *Pipeline[T]) ShardFiles() *Pipeline[T] {
-	return p.with(func(c *config) { c.byFile = true })
-}
-
-// CanonicalShards makes the order independent of the number of ranks: elements
-// are shuffled within n shards, whatever number of ranks they are shared by; n must divide by
-// that. The elements of all ranks together, in the order of the rounds, are then the
-// same for each number of ranks. Shuffle must come before stages that change
-// how many elements there are or group them. 0, the default, shuffles within the rank.
-func (p *Pipeline[T]) CanonicalShards(n int) *Pipeline[T] {
-	return p.with(func(c *config) { c.canonical = n })
-}
-
 // validate checks the plan and makes its options final.
 func (p plan) validate() (plan, error) {
 	wrong := slices.Concat(p.wrong, p.cfg.validate())
@@ -559,6 +443,15 @@ func (p plan) validate() (plan, error) {
 		wrong = append(wrong, "DropLast needs a Batch")
 	case p.cfg.straddle && !p.batches:
 		wrong = append(wrong, "AcrossEpochs needs a Batch")
+	}
+	epochs := max(p.cfg.epochs, 1)
+	for _, s := range p.stages {
+		if n := max(s.laps, 1); epochs > math.MaxInt64/n {
+			wrong = append(wrong, "Epochs and Repeat together make too many epochs")
+			break
+		} else {
+			epochs *= n
+		}
 	}
 	if p.cfg.prefetchBytes > 0 && !p.sized {
 		wrong = append(wrong, "PrefetchBytes needs to know how large elements are: use SizeOf")
@@ -587,7 +480,7 @@ func (p plan) validate() (plan, error) {
 // rank has.
 func (p plan) validateCanonical() []string {
 	for i := len(p.stages) - 1; i > 0; i-- {
-		if p.stages[i].name != "shuffle" {
+		if !p.stages[i].shuffles {
 			continue
 		}
 		for _, before := range p.stages[1:i] {

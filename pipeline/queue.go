@@ -79,11 +79,9 @@ func (q *queue) put(c carrier) bool {
 func (q *queue) putOne(c carrier) bool {
 	h := c.header()
 	if q.unordered && len(q.apply) > 0 && len(h.meta) > 0 && h.control() {
-		rest := c.cut(len(h.meta))
-		if !q.putOne(c) {
+		if !q.putOne(c.front(len(h.meta))) {
 			return false
 		}
-		c, h = rest, rest.header()
 	}
 	t := q.run.newTask(q, c)
 	select {
@@ -152,7 +150,6 @@ func (q *queue) work(w *worker, t *task) {
 		for i, apply := range q.apply {
 			st := q.stages[i]
 			entered := w.enter(st)
-			st.in.Add(int64(len(t.chunk.header().meta)))
 			if trace.IsEnabled() {
 				region := trace.StartRegion(q.run.ctx, st.name)
 				t.chunk = apply(w, t.chunk)
@@ -228,6 +225,19 @@ func (q *queue) take(cancel <-chan struct{}, alarm <-chan time.Time) carrier {
 		}
 	}
 	return c
+}
+
+// endBefore ends the queue, all queues before it and the source: nothing of them is
+// wanted any more.
+func (q *queue) endBefore() {
+	// The source comes last, so that the end it makes is not taken for that of the stream.
+	defer q.run.cancelSource()
+	for _, before := range q.run.queues {
+		before.end()
+		if before == q {
+			return
+		}
+	}
 }
 
 func (q *queue) waited(since time.Time) {

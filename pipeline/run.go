@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
-	"sort"
-	"strings"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +30,7 @@ type run struct {
 
 	budget    *budget
 	chunkSize int
-	quitters  []interface{ quit(epoch int64) } // by stage: sources and caches
+	quitters  []quitter // by stage: sources and caches
 	feed      feed
 	queues    []*queue
 	stations  []*station
@@ -52,59 +50,6 @@ type run struct {
 	consumerWait atomic.Int64 // nanoseconds the consumer waited
 	running      atomic.Int64 // workers
 	sinkMu       sync.Mutex
-}
-
-// station is a goroutine that runs stages in order, between two queues.
-type station struct {
-	run     *run
-	worker  *worker
-	in      *queue   // nil for the source's
-	replay  replayer // asks in for its input, or nil
-	serials []serial
-	out     *queue
-}
-
-// pass sends a chunk through the stages and on; false tells that the stream ends
-// here.
-func (s *station) pass(c carrier) bool {
-	for _, op := range s.serials {
-		c = op.feed(s.worker, c)
-		if h := c.header(); len(h.meta) == 0 && !h.control() {
-			break // of the rest of an epoch that was ended early nothing may be marked
-		}
-	}
-	h := c.header()
-	over := h.eof || h.err != nil
-	return s.out.put(c) && !over
-}
-
-// loop passes on what comes in.
-func (s *station) loop() {
-	defer s.in.endBefore()
-	for {
-		var c carrier
-		if s.replay != nil {
-			c = s.replay.next(s.worker)
-		} else {
-			c = s.in.take(nil, nil)
-		}
-		if c == nil || !s.pass(c) {
-			return
-		}
-	}
-}
-
-// endBefore ends the queue, all queues before it and the source: nothing of them is
-// wanted any more.
-func (q *queue) endBefore() {
-	// The source comes last, so that the end it makes is not taken for that of the stream.
-	defer q.run.cancelSource()
-	for _, before := range q.run.queues {
-		before.end()
-		if before == q {
-			return
-		}
-	}
 }
 
 // start starts the stages of a plan behind a place.
@@ -130,9 +75,9 @@ func (p *plan) start(ctx context.Context, from place) (*run, error) {
 		r.all.Go(func() {
 			defer r.producers.Done()
 			if s.in == nil {
-				r.oversee(s.worker, r.feed.run)
+				r.oversee(r.feed.run, s.worker, s.source)
 			} else {
-				r.oversee(s.worker, s.loop)
+				r.oversee(s.loop, s.worker)
 			}
 		})
 	}
@@ -160,16 +105,19 @@ func (p *plan) start(ctx context.Context, from place) (*run, error) {
 // build makes the stages, queues and stations.
 func (r *run) build(p *plan, from place) error {
 	specs := p.stages
-	r.quitters = make([]interface{ quit(int64) }, len(specs))
-	ids, labels := map[string]int{}, map[string]int{}
+	r.quitters = make([]quitter, len(specs))
+	ids, names := map[string]bool{}, map[string]bool{}
 	for i, spec := range specs {
-		st := &stage{run: r, index: i}
-		st.id = distinct(spec.name, ids)
-		st.name = st.id
+		st := &stage{run: r, index: i, id: distinct(spec.name, ids)}
 		if spec.label != "" {
-			st.name = distinct(spec.label, labels)
+			st.name = distinct(spec.label, names)
 		}
 		r.stages = append(r.stages, st)
+	}
+	for _, st := range r.stages {
+		if st.name == "" { // what the user chose comes first
+			st.name = distinct(st.id, names)
+		}
 	}
 	// How often the stages go through their input, and where they begin, follows
 	// from the end.
@@ -240,8 +188,7 @@ func (r *run) build(p *plan, from place) error {
 			in := s.out
 			in.after = st
 			begin(in)
-			restored := marks[i]
-			if s.replay, err = spec.replay(st, in, restored, skips[i]); err != nil {
+			if s.replay, err = spec.replay(st, in, marks[i], skips[i]); err != nil {
 				return fmt.Errorf("%w: the place of %s: %w", ErrState, st.name, err)
 			}
 			r.quitters[i] = s.replay
@@ -271,76 +218,14 @@ func (r *run) build(p *plan, from place) error {
 	return nil
 }
 
-// distinct numbers the names that come more than once.
-func distinct(name string, seen map[string]int) string {
-	if seen[name]++; seen[name] > 1 {
-		return fmt.Sprintf("%s#%d", name, seen[name])
+// distinct adds a number to a name that is taken.
+func distinct(name string, taken map[string]bool) string {
+	out := name
+	for n := 2; taken[out]; n++ {
+		out = fmt.Sprintf("%s#%d", name, n)
 	}
-	return name
-}
-
-// newWorker registers a goroutine that calls functions of the user.
-func (r *run) newWorker(name string) *worker {
-	w := &worker{run: r, name: name}
-	r.mu.Lock()
-	r.workers = append(r.workers, w)
-	r.mu.Unlock()
-	return w
-}
-
-// addWorker starts a worker.
-func (r *run) addWorker() {
-	n := r.running.Add(1)
-	w := r.newWorker("a worker")
-	r.all.Go(func() {
-		defer r.running.Add(-1)
-		defer r.forget(w)
-		if r.cfg.pinThreads {
-			unpin := pin(int(n - 1))
-			defer unpin()
-		}
-		r.oversee(w, func() {
-			for {
-				select {
-				case t, ok := <-r.work:
-					if !ok {
-						return
-					}
-					t.queue.work(w, t)
-				case <-r.retire:
-					return
-				}
-			}
-		})
-	})
-}
-
-// oversee runs a goroutine. The run ends if a function of the user ends it.
-func (r *run) oversee(w *worker, f func()) {
-	returned := false
-	defer func() {
-		if !returned {
-			r.exited(w)
-		}
-	}()
-	f()
-	returned = true
-}
-
-// exited ends the run because a function of the user has ended the goroutine of w.
-func (r *run) exited(w *worker) {
-	what := w.name
-	if st := w.at.Swap(nil); st != nil {
-		what = st.name
-	}
-	r.abandon(fmt.Errorf("%w: %s: a function ended its goroutine (runtime.Goexit)", ErrPanic, what))
-}
-
-// forget is for a worker that has ended.
-func (r *run) forget(w *worker) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.workers = slices.DeleteFunc(r.workers, func(o *worker) bool { return o == w })
+	taken[out] = true
+	return out
 }
 
 // offer gives an error to the sink.
@@ -350,7 +235,11 @@ func (r *run) offer(err *StageError) {
 	}
 	r.sinkMu.Lock()
 	defer r.sinkMu.Unlock()
-	defer func() { _ = recover() }() // a sink that panics must not take the run with it
+	defer func() {
+		if v := recover(); v != nil {
+			r.abandon(fmt.Errorf("pipeline: the error sink: %w", &PanicError{v, debug.Stack()}))
+		}
+	}()
 	r.cfg.errorSink(err)
 }
 
@@ -370,33 +259,6 @@ func (r *run) whyAbandoned() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cause
-}
-
-// inside lists the functions of the user that are being called, those that have
-// been for longest first.
-func (r *run) inside() string {
-	type call struct {
-		what  string
-		since time.Duration
-	}
-	var calls []call
-	now := time.Now()
-	r.mu.Lock()
-	for _, w := range r.workers {
-		if st := w.at.Load(); st != nil {
-			calls = append(calls, call{st.name, now.Sub(time.Unix(0, w.since.Load()))})
-		}
-	}
-	r.mu.Unlock()
-	sort.Slice(calls, func(i, j int) bool { return calls[i].since > calls[j].since })
-	var out []string
-	for _, c := range calls {
-		out = append(out, fmt.Sprintf("%s (for %v)", c.what, c.since.Round(time.Millisecond)))
-	}
-	if out == nil {
-		return "none"
-	}
-	return strings.Join(out, ", ")
 }
 
 // defaultWorkers is the number of CPUs, at most 8.

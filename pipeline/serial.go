@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"runtime/trace"
 	"sync"
 )
@@ -63,6 +64,7 @@ type retracer interface{ retraced() uint64 }
 type serialStage[T, U any] struct {
 	st   *stage
 	op   operator[T, U]
+	size func(*U) int64
 	pool sync.Pool
 	o    outlet[U]
 
@@ -84,7 +86,7 @@ type serialStage[T, U any] struct {
 
 // newSerial makes a stage of an operator; the first skip outputs are left out.
 func newSerial[T, U any](st *stage, op operator[T, U], skip uint32) *serialStage[T, U] {
-	s := &serialStage[T, U]{st: st, op: op}
+	s := &serialStage[T, U]{st: st, op: op, size: sizeOf[U]()}
 	s.holder, _ = op.(holder)
 	s.o.st, s.o.ctx, s.o.skip = st, st.run.ctx, skip
 	return s
@@ -93,7 +95,6 @@ func newSerial[T, U any](st *stage, op operator[T, U], skip uint32) *serialStage
 // feed implements [serial].
 func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	entered := w.enter(s.st)
-	defer w.leave(s.st, entered)
 	if trace.IsEnabled() {
 		defer trace.StartRegion(s.st.run.ctx, s.st.name).End()
 	}
@@ -108,8 +109,8 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	}
 	out.at = s.stood
 	s.since += len(in.vals)
-	s.st.in.Add(int64(len(in.vals) - in.begin))
 	err := s.push(in)
+	s.st.in.Add(int64(o.at - in.begin))
 	var end place
 	switch {
 	case err != nil:
@@ -133,7 +134,10 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 		}
 		out.fail(err, at)
 	case in.last:
-		if err = s.finish(false); err != nil {
+		if err = s.finish(false); err == nil && o.skip > 0 && !s.quit && in.epoch >= s.begun {
+			err = s.st.fault(KindTransform, in.epoch, meta{}, Fatal(fmt.Errorf("%w: the input of %s is shorter than when the state was taken", ErrStateMismatch, s.st.name)))
+		}
+		if err != nil {
 			out.inputs = o.next + o.skip
 			out.fail(err, place{at: s.mark(in.place(len(in.vals))), skip: o.skip})
 			break
@@ -161,7 +165,9 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	o.over = false
 	s.account(in, out)
 	s.st.out.Add(int64(len(out.vals)))
+	s.st.bytes.Add(out.size(s.size))
 	in.recycle()
+	w.leave(s.st, entered) // not deferred: who ends the goroutine is still inside
 	return out
 }
 
@@ -268,7 +274,7 @@ func (s *serialStage[T, U]) some(in *chunk[T]) (err error) {
 func (s *serialStage[T, U]) finish(cut bool) error {
 	o := &s.o
 	o.at = len(o.in.meta)
-	err := guard(o.ctx, func(context.Context) error { return s.op.finish(o, cut) })
+	err := guard(func() error { return s.op.finish(o, cut) })
 	if err == nil || cut { // if it is cut there is an error already
 		return nil
 	}

@@ -94,7 +94,7 @@ func (s *shardSource[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 	}
 	c.in = inner
 	if from.Inner == nil {
-		if err := discard(ctx, inner, from.Count); err != nil {
+		if err := discard(ctx, s.src, inner, from.Count); err != nil {
 			return nil, errors.Join(err, inner.Close())
 		}
 	}
@@ -102,16 +102,38 @@ func (s *shardSource[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 	return c, nil
 }
 
-// discard reads n elements and drops them; elements that cannot be read do not count.
-func discard[T any](ctx context.Context, c Cursor[T], n uint64) error {
+// failures counts errors that are passed over because another rank reports them, or
+// has reported them before.
+type failures int
+
+// pass passes an error over, unless there are too many in a row or ctx is done.
+func (f *failures) pass(ctx context.Context, src any, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if *f++; *f >= defaultErrorsInRow {
+		return Fatal(fmt.Errorf("%w: %d at %s; the last: %w", ErrTooManyErrors, *f, nameOf(src), err))
+	}
+	return nil
+}
+
+// discard reads n elements of src and drops them; elements that cannot be read do not
+// count.
+func discard[T any](ctx context.Context, src any, c Cursor[T], n uint64) error {
+	var failed failures
 	for n > 0 {
 		switch _, err := c.Next(ctx); {
 		case err == nil:
 			n--
+			failed = 0
 		case err == io.EOF:
 			return fmt.Errorf("%w: the source is shorter than when the state was taken: %d elements are missing", ErrStateMismatch, n)
 		case isFatal(ctx, err):
 			return err
+		default:
+			if err := failed.pass(ctx, src, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -119,10 +141,11 @@ func discard[T any](ctx context.Context, c Cursor[T], n uint64) error {
 
 type shardCursor[T any] struct {
 	*shardSource[T]
-	at    Start
-	in    Cursor[T] // nil if ended from the start
-	count uint64    // elements of src taken
-	ended bool
+	at     Start
+	in     Cursor[T] // nil if ended from the start
+	count  uint64    // elements of src taken
+	ended  bool
+	failed failures
 
 	lastOrdinal uint64 // position of the element that Next returned
 	lastPadded  bool
@@ -144,10 +167,14 @@ func (c *shardCursor[T]) Next(ctx context.Context) (T, error) {
 			c.ended = true
 			return c.end(ctx, have)
 		case err != nil && !isFatal(ctx, err) && c.count%world != rank:
-			continue // another rank reports it
+			if err := c.failed.pass(ctx, c.src, err); err != nil { // another rank reports it
+				return none, err
+			}
+			continue
 		case err != nil:
 			return none, err
 		}
+		c.failed = 0
 		p := c.count
 		c.count++
 		if p%world == rank {
@@ -180,12 +207,15 @@ func (c *shardCursor[T]) end(ctx context.Context, have bool) (T, error) {
 		return none, Fatal(err)
 	}
 	defer again.Close()
-	if err := discard(ctx, again, p%c.count); err != nil {
+	if err := discard(ctx, c.src, again, p%c.count); err != nil {
 		return none, Fatal(err)
 	}
+	var failed failures
 	v, err := again.Next(ctx)
 	for err != nil && err != io.EOF && !isFatal(ctx, err) {
-		v, err = again.Next(ctx)
+		if err = failed.pass(ctx, c.src, err); err == nil {
+			v, err = again.Next(ctx)
+		}
 	}
 	if err != nil {
 		return none, Fatal(fmt.Errorf("element %d for padding: %w", p%c.count, err))

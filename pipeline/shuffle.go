@@ -23,8 +23,9 @@ type shuffling[T any] struct {
 	buffers []*shuffleBuffer[T]
 	entries []*shuffleEntry // oldest first
 
-	restored *shuffleState // to be gone back to, until all that was held has come again
-	up       place         // where it begins
+	restored  *shuffleState // to be gone back to, until all that was held has come again
+	up        place         // where it begins
+	returning int           // buffers to which values that were held have still to come again
 }
 
 // shuffleBuffer is the buffer of one canonical shard.
@@ -107,11 +108,11 @@ func newShuffling[T any](st *stage, size int, restored *mark) (*shuffling[T], er
 
 // begin begins an epoch.
 func (s *shuffling[T]) begin(epoch int64) error {
-	s.epoch, s.entries = epoch, nil
+	s.epoch, s.entries, s.returning = epoch, nil, 0
 	for i, b := range s.buffers {
-		shard := i
+		shard := s.st.run.cfg.rank()
 		if s.canon > 1 {
-			shard = i*s.world + s.st.run.cfg.rank()
+			shard += i * s.world
 		}
 		*b = shuffleBuffer[T]{size: b.size, slots: b.slots[:0]}
 		b.seed = mix(mix(s.st.run.cfg.seed, uint64(epoch)), uint64(s.st.index)<<32|uint64(shard))
@@ -129,21 +130,14 @@ func (s *shuffling[T]) begin(epoch int64) error {
 			b.wanted[n] = slot
 		}
 		b.slots = append(b.slots, make([]shuffleSlot[T], len(held))...)
+		if b.counts.Came < b.until {
+			s.returning++
+		}
 	}
-	if s.restored != nil && !s.returning() {
+	if s.returning == 0 {
 		s.restored = nil
 	}
 	return nil
-}
-
-// returning reports whether values that were held have still to come again.
-func (s *shuffling[T]) returning() bool {
-	for _, b := range s.buffers {
-		if b.counts.Came < b.until {
-			return true
-		}
-	}
-	return false
 }
 
 // choose is the random choice among n slots for the kth value that leaves.
@@ -202,8 +196,10 @@ func (s *shuffling[T]) push(v T, m meta, o *outlet[T]) error {
 			delete(b.wanted, n)
 		}
 		b.counts.Came++
-		if s.restored != nil && !s.returning() {
-			s.restored = nil
+		if b.counts.Came == b.until {
+			if s.returning--; s.returning == 0 {
+				s.restored = nil
+			}
 		}
 		return nil
 	}
@@ -257,9 +253,9 @@ func (s *shuffling[T]) finish(o *outlet[T], cut bool) error {
 		}
 	}
 	switch {
-	case s.returning() && cut:
+	case s.returning > 0 && cut:
 		return nil // what is held has not come again: the state is still the old one
-	case s.returning():
+	case s.returning > 0:
 		return Fatal(fmt.Errorf("%w: the input of %s is shorter than when the state was taken", ErrStateMismatch, s.st.name))
 	}
 	for {

@@ -1,12 +1,10 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
 // stageKind says how a stage runs.
@@ -30,6 +28,8 @@ type stageSpec struct {
 	collate any  // the function of a collate stage
 	missing bool // there is none
 
+	shuffles bool
+
 	parallel func(st *stage) applyFunc
 	// The others go on behind a mark, which may be nil, and leave out the first skip
 	// outputs.
@@ -51,20 +51,22 @@ type serial interface {
 
 // replayer is a stage that runs in order and asks for its input.
 type replayer interface {
+	quitter
 	// next returns the next chunk, nil when the stream was abandoned.
 	next(w *worker) carrier
-	// quit says that no more of an epoch is needed.
-	quit(epoch int64)
-	// stop ends the stream behind what has been given out.
-	stop()
 }
 
 // feed is the source at work.
 type feed interface {
+	quitter
 	run()
+}
+
+// quitter is what gives out elements by itself: the source, or a cache.
+type quitter interface {
 	// quit says that no more of an epoch is needed.
 	quit(epoch int64)
-	// stop ends the stream behind what has been read.
+	// stop ends the stream behind what has been read, or given out again.
 	stop()
 }
 
@@ -85,10 +87,11 @@ type stage struct {
 	busy           atomic.Int64 // nanoseconds
 	waitIn         atomic.Int64 // nanoseconds without input
 	waitOut        atomic.Int64 // nanoseconds without room for the output
+	padded         atomic.Int64 // elements of a source that are padding
 }
 
 // fault deals with an error about an element under the policy. If the stream has
-// to end there it returns what with, as [reported].
+// to end there it returns the error that ends it, as [reported].
 func (st *stage) fault(kind ErrorKind, epoch int64, m meta, err error) error {
 	if r, ok := err.(reported); ok {
 		return r
@@ -132,32 +135,6 @@ func (st *stage) quit(epoch int64) {
 // final reports whether epoch is the last of this stage.
 func (st *stage) final(epoch int64) bool { return st.epochs > 0 && epoch == st.epochs-1 }
 
-// worker is a goroutine of a run that calls functions of the user.
-type worker struct {
-	run   *run
-	name  string
-	queue *queue                // whose chunk it works on
-	at    atomic.Pointer[stage] // whose function it calls, or nil
-	since atomic.Int64          // when it entered at
-}
-
-// enter says that functions of st are called from now on; leave that they are over. They
-// return the time.
-func (w *worker) enter(st *stage) time.Time {
-	now := time.Now()
-	w.since.Store(now.UnixNano())
-	w.at.Store(st)
-	return now
-}
-
-func (w *worker) leave(st *stage, entered time.Time) {
-	w.at.Store(nil)
-	st.busy.Add(int64(time.Since(entered)))
-}
-
-// abandoned reports whether what the worker does has no use any more.
-func (w *worker) abandoned() bool { return w.queue.ended.Load() }
-
 // nameOf is the name of a user's source or transform.
 func nameOf(v any) string {
 	if n, ok := v.(Named); ok {
@@ -178,10 +155,4 @@ func describe(src any) string {
 		return d.Describe()
 	}
 	return nameOf(src)
-}
-
-// guard calls f and turns a panic into an error.
-func guard(ctx context.Context, f func(context.Context) error) (err error) {
-	defer caught(&err)
-	return f(ctx)
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 )
@@ -55,7 +54,7 @@ func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
 			if !ok {
 				return Fatal(fmt.Errorf("%w: %s cannot take back what it remembered", ErrStateMismatch, s.st.name))
 			}
-			if err := guard(o.ctx, func(context.Context) error { return saved.Restore(r.Snapshot) }); err != nil {
+			if err := guard(func() error { return saved.Restore(r.Snapshot) }); err != nil {
 				return Fatal(fmt.Errorf("%w: %s: %w", ErrState, s.st.name, err))
 			}
 		}

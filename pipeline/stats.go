@@ -16,6 +16,7 @@ type Stats struct {
 	Workers   int           // goroutines
 	InFlight  int           // elements between the source and the consumer
 	Bytes     int64         // their size, if it is known
+	Padded    int64         // elements that the source repeated as padding, see Pad
 	Stages    []StageStats
 }
 
@@ -24,7 +25,7 @@ type StageStats struct {
 	Name   string // of the stage, unique in the pipeline
 	In     int64  // elements; 0 for the source
 	Out    int64
-	Bytes  int64 // of what the source gave
+	Bytes  int64 // of what came out, where the type says it: see Sizer and SizeOf
 	Errors map[ErrorKind]int64
 	Busy   time.Duration // in functions of the user, of all workers together; for the source also waiting
 	// WaitIn and WaitOut are how long the stage's goroutine had no input, and no room
@@ -49,7 +50,16 @@ func (it *Iterator[T]) Stats() Stats {
 	}
 	s.Waited = time.Duration(r.consumerWait.Load())
 	s.Workers = int(r.running.Load())
-	s.InFlight, s.Bytes = r.budget.inFlight()
+	over := false // no goroutine is left, so nothing is on its way
+	select {
+	case <-r.finished:
+		over = it.Done() || it.queue.ended.Load()
+	default:
+	}
+	if !over {
+		s.InFlight, s.Bytes = r.budget.inFlight()
+	}
+	s.Padded = r.stages[0].padded.Load()
 	for _, st := range r.stages {
 		out := StageStats{
 			Name: st.name, In: st.in.Load(), Out: st.out.Load(), Bytes: st.bytes.Load(),
@@ -66,9 +76,12 @@ func (it *Iterator[T]) Stats() Stats {
 	}
 	for _, q := range r.queues {
 		last := q.before.index + len(q.stages)
-		qs := QueueStats{Depth: int(q.depth.Load()), Peak: int(q.peak.Load()), Limit: cap(q.window)}
+		qs := QueueStats{Peak: int(q.peak.Load()), Limit: cap(q.window)}
 		if n := q.takes.Load(); n > 0 {
 			qs.Mean = float64(q.seen.Load()) / float64(n)
+		}
+		if !over {
+			qs.Depth = int(q.depth.Load())
 		}
 		s.Stages[last].Queue = qs
 	}

@@ -11,6 +11,7 @@ import (
 // may block for ever, and a signal must end the command all the same.
 type interruptible struct {
 	ctx    context.Context
+	in     io.Reader
 	filled chan filled
 	free   chan []byte
 	now    filled
@@ -33,21 +34,35 @@ func newInterruptible(ctx context.Context, in io.Reader) io.Reader {
 	if f, ok := in.(*os.File); ok && isRegular(f) {
 		return &checked{ctx, f}
 	}
-	r := &interruptible{ctx: ctx, filled: make(chan filled, 2), free: make(chan []byte, 2)}
+	return readAheadOf(ctx, in)
+}
+
+// readAheadOf begins to read in.
+func readAheadOf(ctx context.Context, in io.Reader) *interruptible {
+	r := &interruptible{ctx: ctx, in: in, filled: make(chan filled, 2), free: make(chan []byte, 2)}
 	r.free <- make([]byte, readAhead)
 	r.free <- make([]byte, readAhead)
-	go r.fill(in)
+	go r.fill()
 	return r
 }
 
+// Stat tells the source that this is no file, if it is none: lines of a pipe do not
+// wait for each other.
+func (r *interruptible) Stat() (fs.FileInfo, error) {
+	if f, ok := r.in.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		return f.Stat()
+	}
+	return nil, fs.ErrInvalid
+}
+
 // fill reads ahead by one buffer.
-func (r *interruptible) fill(in io.Reader) {
+func (r *interruptible) fill() {
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
 		case b := <-r.free:
-			n, err := in.Read(b)
+			n, err := r.in.Read(b)
 			r.filled <- filled{b[:n], err}
 			if err != nil {
 				return
@@ -93,6 +108,9 @@ func (c *checked) Read(p []byte) (int, error) {
 	return c.in.Read(p)
 }
 
+// Seek lets the source begin where a run goes on.
+func (c *checked) Seek(offset int64, whence int) (int64, error) { return c.in.Seek(offset, whence) }
+
 // Stat makes the source see a file that becomes shorter while it is read.
 func (c *checked) Stat() (fs.FileInfo, error) { return c.in.Stat() }
 
@@ -114,9 +132,9 @@ func openInterruptible(ctx context.Context, path string) (io.ReadCloser, error) 
 		}{&checked{ctx, f}, f}, nil
 	}
 	return struct {
-		io.Reader
+		*interruptible
 		io.Closer
-	}{newInterruptible(ctx, f), f}, nil
+	}{readAheadOf(ctx, f), f}, nil
 }
 
 // within returns what open returns, or the cause of ctx if that is done before:

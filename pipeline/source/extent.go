@@ -48,3 +48,14 @@ func (e extent) end(err error, read int64) error {
 
 // hasShrunk reports whether err is errShrunk.
 func hasShrunk(err error) bool { return errors.Is(err, errShrunk) }
+
+// isLive reports whether what has just been opened gives its data when it pleases, like
+// a pipe. What does not say what it is counts as a file.
+func isLive(in io.Reader) bool {
+	f, ok := in.(statter)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && !info.Mode().IsRegular()
+}

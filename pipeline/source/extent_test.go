@@ -119,14 +119,20 @@ func TestFileThatChangesWithoutLoss(t *testing.T) {
 	}
 }
 
-// pretender is a file whose size is not that of its data.
+// pretender is a file whose size is not that of its data. It cannot be sought.
 type pretender struct {
 	io.Reader
-	size int64
+	sizes []int64 // that it tells one after the other, the last one again
 }
 
-func (p pretender) Close() error               { return nil }
-func (p pretender) Stat() (fs.FileInfo, error) { return sized{size: p.size}, nil }
+func (p *pretender) Close() error { return nil }
+func (p *pretender) Stat() (fs.FileInfo, error) {
+	size := p.sizes[0]
+	if len(p.sizes) > 1 {
+		p.sizes = p.sizes[1:]
+	}
+	return sized{size: size}, nil
+}
 
 type sized struct {
 	fs.FileInfo
@@ -140,12 +146,25 @@ func (s sized) Mode() fs.FileMode { return 0o600 }
 func TestSizesThatAreMadeUp(t *testing.T) {
 	for _, size := range []int64{0, 4, 4096} {
 		open := func(string) (io.ReadCloser, error) {
-			return pretender{bytes.NewReader([]byte("a\nb\n")), size}, nil
+			return &pretender{strings.NewReader("a\nb\n"), []int64{size}}, nil
 		}
 		got := gather(t, newReader([]Input{{Path: "in.txt"}}, WithOpen(open)))
 		require.Empty(t, got.errs)
 		require.Equal(t, []string{"a", "b"}, got.texts())
 	}
+}
+
+// TestPlaceInAFileThatShrinks: the place is gone before it is reached.
+func TestPlaceInAFileThatShrinks(t *testing.T) {
+	open := func(string) (io.ReadCloser, error) {
+		return &pretender{strings.NewReader("a\nb\n"), []int64{100, 4}}, nil
+	}
+	place := ReaderPosition{Path: "in.txt", Compression: "none", Lines: 30, Offset: 60, Index: 30}
+	got := gather(t, newReader([]Input{{Path: "in.txt"}}, WithOpen(open), WithPosition(place)))
+	require.Empty(t, got.lines)
+	require.Len(t, got.errs, 1)
+	require.ErrorIs(t, got.errs[0], ErrPosition)
+	require.ErrorContains(t, got.errs[0], "in.txt: at byte 60, compressed byte 0: it is shorter than it was")
 }
 
 // TestCSVThatShrinks does the same to the other reader of files.

@@ -36,7 +36,7 @@ func Interleave[T any](n int, sources ...pipeline.Source[T]) (*InterleaveSource[
 	if n < 1 || n > maxInterleave {
 		return nil, fmt.Errorf("%w: Interleave of %d at once is not from 1 to %d", ErrOption, n, maxInterleave)
 	}
-	return &InterleaveSource[T]{n, sources}, checkSources("Interleave", sources)
+	return &InterleaveSource[T]{n, slices.Clone(sources)}, checkSources("Interleave", sources)
 }
 
 // Count implements [pipeline.Counter]. The error wraps [ErrNoCount] if a source does

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/rosaline-go/rosaline/pipeline"
 )
@@ -61,7 +62,7 @@ type MixSource[T any] struct {
 //
 // Weights are finite and over 0, and so is their sum. The error wraps [ErrOption].
 func Mix[T any](sources []pipeline.Source[T], weights []float64, opts ...MixOption) (*MixSource[T], error) {
-	m := &MixSource[T]{sources: sources, weights: weights}
+	m := &MixSource[T]{sources: slices.Clone(sources), weights: slices.Clone(weights)}
 	for _, o := range opts {
 		o(&m.mixConfig)
 	}

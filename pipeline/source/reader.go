@@ -52,6 +52,7 @@ type Reader struct {
 // openInput is the state of the input being read.
 type openInput struct {
 	Input
+	live    bool      // a pipe, say: what comes must not wait for what follows
 	file    io.Closer // nil for standard input
 	stream  members
 	seek    *seeking // on the way to the place at which the reader was opened
@@ -120,8 +121,9 @@ func (r *Reader) prepare() error {
 	return nil
 }
 
-// Next returns the next chunk, io.EOF after the last. A chunk is filled before
-// it is returned, so lines that trickle in through a pipe wait for each other.
+// Next returns the next chunk, io.EOF after the last. A chunk is filled before it is
+// returned, except that of what is not a file, like a pipe, whole lines that have come
+// are returned at once.
 //
 // When an input cannot be opened, or is cut off or corrupt, Next first returns
 // every line that was whole before that place, then the error, with the place
@@ -219,6 +221,7 @@ func (r *Reader) begin(in Input) error {
 		}
 		r.in.file, from = f, f
 	}
+	r.in.live = isLive(from)
 	if r.raw == nil {
 		r.raw = newRawReader()
 		r.buf = make([]byte, readBuffer)
@@ -315,6 +318,11 @@ func (r *Reader) fill(ctx context.Context) (*Chunk, error) {
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if c := in.chunk; in.live && in.seek == nil && !r.shard.waiting && len(c.spans) > 0 &&
+			len(c.data) == in.lineStart && in.lineLen == 0 {
+			in.chunk = nil // the next read may take for ever
+			return c, nil
 		}
 		if in.seek == nil {
 			r.readMore()
