@@ -20,12 +20,12 @@ func newBudget(limit int, maxBytes int64) *budget {
 	return &budget{limit: limit, maxBytes: maxBytes, wake: make(chan struct{}, 1)}
 }
 
-// takeElements takes up to n elements, at least one; 0 tells that done or over was
-// closed.
+// takeElements takes up to n elements, at least half of that: else chunks that were once
+// handed on early would stay small. 0 tells that done or over was closed.
 func (b *budget) takeElements(n int, st *stage, done, over <-chan struct{}) int {
 	for {
 		b.mu.Lock()
-		if free := b.limit - b.elements; free > 0 {
+		if free := b.limit - b.elements; free >= (n+1)/2 {
 			n = min(n, free)
 			b.elements += n
 			b.mu.Unlock()

@@ -33,14 +33,15 @@ type feedMarkJSON struct {
 // The source runs in one goroutine. Another, the flusher, hands a chunk on that has
 // waited for more elements for too long. Both hold mu when they touch a chunk.
 type feeder[T any] struct {
-	st     *stage
-	worker *worker
-	out    *station
-	src    Source[T]
-	async  AsyncSource[T]
-	size   func(*T) int64
-	one    T // being measured
-	pool   sync.Pool
+	st      *stage
+	worker  *worker
+	out     *station
+	src     Source[T]
+	async   AsyncSource[T]
+	size    func(*T) int64
+	one     T    // being measured
+	bounded bool // the bytes in flight are bounded, so each element is measured when it comes
+	pool    sync.Pool
 
 	epoch  int64
 	at     feedMarkJSON // where to begin
@@ -75,7 +76,7 @@ type feeder[T any] struct {
 func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(*T) int64, restored *mark, skip uint32) (*feeder[T], error) {
 	f := &feeder[T]{
 		st: st, worker: st.run.newWorker(st.name), out: out, src: src, async: async, size: size, skip: skip,
-		armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
+		bounded: st.run.cfg.prefetchBytes > 0, armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
 	}
 	out.source = f.worker
 	f.quitting.Store(-1)
@@ -203,7 +204,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 		}
 		v, err := f.next(ctx)
 		var bytes int64
-		if err == nil {
+		if err == nil && f.bounded {
 			bytes, err = f.measure(v)
 		}
 		if err != nil {
@@ -255,9 +256,6 @@ func notEOF(err error) error {
 
 // measure is the size of an element.
 func (f *feeder[T]) measure(v T) (n int64, err error) {
-	if f.size == nil {
-		return 0, nil
-	}
 	defer caught(&err)
 	f.one = v
 	return max(f.size(&f.one), 0), nil
@@ -373,7 +371,11 @@ func (f *feeder[T]) hand(c *chunk[T]) bool {
 	}
 	c.inputs = f.inputs
 	f.st.out.Add(int64(len(c.vals)))
-	f.st.bytes.Add(c.bytes)
+	if f.bounded {
+		f.st.bytes.Add(c.bytes)
+	} else {
+		f.st.bytes.Add(c.size(f.size))
+	}
 	if f.ended || !f.out.pass(c) {
 		f.ended = true
 	}

@@ -107,9 +107,12 @@ func (s *sink[T]) Push(ctx context.Context, v T) error {
 	if err := s.room(ctx); err != nil {
 		return err
 	}
-	bytes, err := s.measure(v)
-	if err != nil {
-		return s.end(err)
+	var bytes int64
+	if s.bounded {
+		var err error
+		if bytes, err = s.measure(v); err != nil {
+			return s.end(err)
+		}
 	}
 	if !s.add(ctx, v, bytes, meta{origin: s.count}) {
 		return cmp.Or(ctx.Err(), ErrClosed)
