@@ -112,18 +112,22 @@ func (c *chunk[T]) keep(n int) {
 	c.vals, c.meta = c.vals[:n], c.meta[:n]
 }
 
-// size is that of the values, by the function that says it of one; 0 without it, or if it
-// panics.
-func (c *chunk[T]) size(of func(*T) int64) (n int64) {
+// size is that of the values, by the function that says it of one; 0 without it. If that
+// panics, at is the value.
+func (c *chunk[T]) size(of func(*T) int64) (n int64, at int, err error) {
 	if of == nil {
-		return 0
+		return 0, 0, nil
 	}
-	_ = guard(func() error {
-		for i := range c.vals {
-			n += max(of(&c.vals[i]), 0)
-		}
-		return nil
-	})
+	defer caught(&err)
+	for at = range c.vals {
+		n += max(of(&c.vals[at]), 0)
+	}
+	return n, at, nil
+}
+
+// sizeOrZero is size where it is for statistics alone.
+func (c *chunk[T]) sizeOrZero(of func(*T) int64) int64 {
+	n, _, _ := c.size(of)
 	return n
 }
 

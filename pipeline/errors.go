@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 )
 
@@ -166,6 +167,37 @@ func caught(err *error) {
 		*err = &PanicError{v, debug.Stack()}
 	}
 }
+
+// sound returns an error of the user that can be asked what it is: a panic for one whose
+// methods panic, like those of a nil pointer, and never io.EOF, which a consumer
+// takes for the end of the stream.
+func sound(err error) (out error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			out = &PanicError{fmt.Sprintf("the methods of an error of type %T: %v", err, v), debug.Stack()}
+		}
+	}()
+	_ = err.Error()
+	_, _ = isMarked(err), kindOf(err, 0)
+	if errors.Is(err, io.EOF) {
+		return &earlyEnd{err}
+	}
+	return err
+}
+
+// earlyEnd is an error that wraps io.EOF, as one that wraps io.ErrUnexpectedEOF.
+type earlyEnd struct{ err error }
+
+func (e *earlyEnd) Error() string { return e.err.Error() }
+
+func (e *earlyEnd) Is(target error) bool {
+	return target == io.ErrUnexpectedEOF || target != io.EOF && errors.Is(e.err, target)
+}
+
+func (e *earlyEnd) As(target any) bool { return errors.As(e.err, target) }
 
 // guard calls f and turns a panic into an error.
 func guard(f func() error) (err error) {

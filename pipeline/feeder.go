@@ -83,11 +83,20 @@ func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[
 	if err := restored.restore(&f.at); err != nil {
 		return nil, fmt.Errorf("%w: the place of the source: %w", ErrState, err)
 	}
+	f.at.Position = told(f.at.Position)
 	if f.at.Epoch < 0 {
 		return nil, fmt.Errorf("%w: the place of the source: epoch %d", ErrState, f.at.Epoch)
 	}
 	f.epoch, f.count = f.at.Epoch, f.at.Count+uint64(f.skip)
 	return f, nil
+}
+
+// told is a position, nil if it tells nothing.
+func told(position json.RawMessage) json.RawMessage {
+	if string(position) == "null" {
+		return nil
+	}
+	return position
 }
 
 // run goes through the epochs.
@@ -169,13 +178,13 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 	})
 	f.asked.Store(0)
 	if err != nil {
-		return fmt.Errorf("opening it: %w", notEOF(err))
+		return fmt.Errorf("opening it: %w", sound(err))
 	}
 	defer func() {
 		// What Close says of an epoch that was read to its end matters.
 		closing := guard(func() error { return f.cursor.Close() }) // the cursor may be nil
 		if closing != nil && err == io.EOF {
-			err = closing
+			err = sound(closing)
 		}
 	}()
 	f.seek, _ = f.cursor.(Positioner)
@@ -189,7 +198,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 			behind--
 		} else if err == io.EOF {
 			return fmt.Errorf("%w: %s is shorter than when the state was taken, elements that are missing: %d", ErrStateMismatch, f.st.name, behind)
-		} else if isFatal(ctx, err) || errors.Is(err, ErrPanic) {
+		} else if err = sound(err); isFatal(ctx, err) || errors.Is(err, ErrPanic) {
 			return err
 		} else if f.st.inRow.Add(1) >= int64(f.st.run.cfg.maxErrorsInRow) {
 			return fmt.Errorf("%w: at %s; the last: %w", ErrTooManyErrors, f.st.name, err)
@@ -206,6 +215,9 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 		var bytes int64
 		if err == nil && f.bounded {
 			bytes, err = f.measure(v)
+		}
+		if err != nil && err != io.EOF {
+			err = sound(err)
 		}
 		if err != nil {
 			if err == io.EOF || isFatal(ctx, err) || errors.Is(err, ErrPanic) {
@@ -244,14 +256,6 @@ func (f *feeder[T]) ask() {
 	if f.st.run.cfg.sourceTimeout > 0 {
 		f.asked.Store(time.Now().UnixNano())
 	}
-}
-
-// notEOF makes an error of the end of something else than the stream.
-func notEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // measure is the size of an element.
@@ -370,12 +374,20 @@ func (f *feeder[T]) hand(c *chunk[T]) bool {
 		f.since = now
 	}
 	c.inputs = f.inputs
-	f.st.out.Add(int64(len(c.vals)))
-	if f.bounded {
-		f.st.bytes.Add(c.bytes)
-	} else {
-		f.st.bytes.Add(c.size(f.size))
+	bytes := c.bytes
+	if !f.bounded {
+		var at int
+		var err error
+		if bytes, at, err = c.size(f.size); err != nil {
+			m := c.meta[at]
+			fault := &StageError{Stage: f.st.name, Kind: KindPanic, Epoch: f.epoch, Index: m.origin, Err: err}
+			f.st.errors[KindPanic].Add(1)
+			c.keep(at)
+			c.fail(fault, place{f.mark, m.from, 0})
+		}
 	}
+	f.st.bytes.Add(bytes)
+	f.st.out.Add(int64(len(c.vals)))
 	if f.ended || !f.out.pass(c) {
 		f.ended = true
 	}
@@ -420,6 +432,7 @@ func (f *feeder[T]) fail(kind ErrorKind, err error) {
 		return
 	}
 	if _, ok := err.(reported); !ok {
+		err = sound(err)
 		fault := &StageError{Stage: f.st.name, Kind: kindOf(err, kind), Epoch: f.epoch, Index: f.count, Err: err}
 		f.st.errors[fault.Kind].Add(1)
 		err = fault

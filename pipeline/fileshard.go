@@ -49,7 +49,7 @@ func (s *fileSharded[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 			return nil, err
 		}
 	}
-	inner := c.Inner
+	inner := told(c.Inner)
 	if err := c.open(ctx, inner); err != nil {
 		return nil, err
 	}

@@ -247,3 +247,159 @@ func TestHalfABatchIsOdd(t *testing.T) {
 	require.Equal(t, []string{"256"}, got)
 	require.Less(t, calls, 20*512)
 }
+
+// nilError is an error whose methods need what a nil pointer has not.
+type nilError struct{ inner error }
+
+func (e *nilError) Error() string { return "x" }
+func (e *nilError) Unwrap() error { return e.inner }
+
+// Whatever a function of the user returns as its error, the process lives, and the stream
+// does not end as if nothing had been.
+func TestErrorsOfAllKinds(t *testing.T) {
+	var typedNil *nilError
+	var namedNil *pipeline.ItemError
+	bad := map[string]error{
+		"typed nil": typedNil, "nil ItemError": namedNil, "EOF": io.EOF, "wrapped EOF": fmt.Errorf("cut off: %w", io.EOF),
+		"fatal EOF": pipeline.Fatal(io.EOF),
+	}
+	for name, e := range bad {
+		at := func(v int) error {
+			if v == 50 {
+				return e
+			}
+			return nil
+		}
+		for _, policy := range []pipeline.Policy{pipeline.Fail, pipeline.Skip} {
+			src := pipeline.From(hostileCount(100, nil)).OnError(policy)
+			for where, p := range map[string]*pipeline.Pipeline[int]{
+				"map": src.Map(func(v int) (int, error) { return v, at(v) }),
+				"panic": src.Map(func(v int) (int, error) {
+					if err := at(v); err != nil {
+						panic(err)
+					}
+					return v, nil
+				}),
+				"stateful": src.Stateful(func() pipeline.StatefulTransform[int, int] { return pushThen(at) }),
+				"open":     pipeline.From(hostile{open: func(pipeline.Start) (pipeline.Cursor[int], error) { return nil, e }}).OnError(policy),
+				"batch":    src.Batch(1).Collate(func(b []int) (int, error) { return b[0], at(b[0]) }),
+				"batches":  src.Batch(3).Collate(func(b []int) (int, error) { return b[0], at(b[len(b)-1]) }),
+				"finish":   src.Stateful(func() pipeline.StatefulTransform[int, int] { return finishWith{e} }),
+			} {
+				got, err := end(t, p)
+				if err == io.EOF {
+					require.Equal(t, pipeline.Skip, policy, "%s in %s was taken for the end", name, where)
+					require.NotEqual(t, "fatal EOF", name, where)
+					continue
+				}
+				require.NotErrorIs(t, err, io.EOF, "%s in %s", name, where)
+				require.NotEmpty(t, err.Error())
+				require.LessOrEqual(t, len(got), 100)
+			}
+			if name != "EOF" { // that is the end of a cursor
+				_, err := end(t, pipeline.From(hostileCount(100, at)).OnError(policy))
+				require.True(t, err == io.EOF == (policy == pipeline.Skip && name == "wrapped EOF"), "%s: %v", name, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	it, err := pipeline.From(hostileCount(100, nil)).Start(ctx)
+	require.NoError(t, err)
+	cancel(io.EOF)
+	for err == nil {
+		_, err = it.Next(context.Background())
+	}
+	require.NotErrorIs(t, err, io.EOF)
+	require.NoError(t, it.Close())
+}
+
+type pushThen func(int) error
+
+func (f pushThen) Push(_ context.Context, v int, emit func(int)) error {
+	emit(v)
+	return f(v)
+}
+func (pushThen) Finish(context.Context, func(int)) error { return nil }
+
+type finishWith struct{ err error }
+
+func (finishWith) Push(_ context.Context, v int, emit func(int)) error { emit(v); return nil }
+func (f finishWith) Finish(context.Context, func(int)) error           { return f.err }
+
+// A transform that cannot be made is not about one element.
+func TestTransformThatCannotBeMade(t *testing.T) {
+	for _, make := range []func() pipeline.StatefulTransform[int, int]{
+		func() pipeline.StatefulTransform[int, int] { panic("no memory") },
+		func() pipeline.StatefulTransform[int, int] { return nil },
+	} {
+		_, err := end(t, pipeline.From(hostileCount(100, nil)).OnError(pipeline.Skip).Stateful(make))
+		require.NotEqual(t, io.EOF, err)
+	}
+}
+
+// A collate that changes its batch before it fails does not spoil what is tried again.
+func TestCollateThatChangesItsBatch(t *testing.T) {
+	got, err := end(t, pipeline.From(hostileCount(8, nil)).OnError(pipeline.Skip).Batch(4).Collate(func(b []int) (int, error) {
+		sum := 0
+		for i := range b {
+			if b[i] == 5 {
+				return 0, &pipeline.ItemError{Item: i, Err: errors.New("five")}
+			}
+			sum += b[i]
+			b[i] = -1000
+		}
+		return sum, nil
+	}))
+	require.Equal(t, io.EOF, err)
+	require.Equal(t, []int{0 + 1 + 2 + 3, 4 + 6 + 7}, got)
+}
+
+func TestZeroPipeline(t *testing.T) {
+	_, err := new(pipeline.Pipeline[int]).MaxErrorsInRow(1).Named("x").Start(context.Background())
+	require.ErrorIs(t, err, pipeline.ErrConfig)
+}
+
+// A state of the very end has no epoch left.
+func TestEpochsAfterTheEnd(t *testing.T) {
+	ctx := context.Background()
+	p := pipeline.From(hostileCount(3, nil)).Epochs(2)
+	it, err := p.Start(ctx)
+	require.NoError(t, err)
+	for err == nil {
+		_, err = it.Next(ctx)
+	}
+	require.Equal(t, io.EOF, err)
+	state, err := it.State()
+	require.NoError(t, err)
+	it, err = p.Resume(ctx, state)
+	require.NoError(t, err)
+	for epoch := range it.Epochs(ctx) {
+		t.Errorf("epoch %d", epoch)
+	}
+}
+
+// A position that says nothing is none: elements are counted.
+func TestNullPosition(t *testing.T) {
+	ctx := context.Background()
+	p := pipeline.From(hostile{open: func(at pipeline.Start) (pipeline.Cursor[int], error) {
+		if at.Position != nil {
+			return nil, errors.New("opened at nothing")
+		}
+		return &hostileCursor{n: 300, position: (*int)(nil)}, nil
+	}})
+	it, err := p.Start(ctx)
+	require.NoError(t, err)
+	for range 200 {
+		_, err := it.Next(ctx)
+		require.NoError(t, err)
+	}
+	state, err := it.State()
+	require.NoError(t, err)
+	require.NoError(t, it.Close())
+	it, err = p.Resume(ctx, state)
+	require.NoError(t, err)
+	v, err := it.Next(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 200, v)
+	require.NoError(t, it.Close())
+}

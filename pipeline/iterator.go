@@ -66,8 +66,10 @@ func start[T any](ctx context.Context, p plan, s *state) (*Iterator[T], error) {
 
 // Next returns the next element. After the last it returns io.EOF; a stream that
 // failed, or whose context ended, returns that error instead, after everything before it.
-// When ctx is done Next returns its cause and nothing is lost; likewise [ErrStalled]. After
-// an element was returned its memory is the caller's.
+// No such error is io.EOF: one that wraps it wraps io.ErrUnexpectedEOF here.
+// When ctx is done Next returns its cause and nothing is lost; likewise [ErrStalled]: it may
+// be called again. The pipeline keeps no element that it has returned, except in a
+// [Pipeline.Cache]. Functions of the pipeline must not call Next or Close.
 func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 	for {
 		v, boundary, err := it.step(ctx)
@@ -100,7 +102,7 @@ func (it *Iterator[T]) ready(ctx context.Context) (v T, boundary, ok bool, err e
 			return v, false, true, it.err
 		}
 		if ctx.Err() != nil {
-			return v, false, true, context.Cause(ctx)
+			return v, false, true, sound(context.Cause(ctx))
 		}
 		c := it.cur
 		switch {
@@ -174,7 +176,7 @@ func (it *Iterator[T]) fetch(ctx context.Context) error {
 	select {
 	case it.waiting <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return sound(context.Cause(ctx))
 	}
 	defer func() { <-it.waiting }()
 	it.mu.Lock()
@@ -200,7 +202,7 @@ func (it *Iterator[T]) fetch(ctx context.Context) error {
 	case it.queue.ended.Load():
 		it.over(nil)
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return sound(context.Cause(ctx))
 	default:
 		return fmt.Errorf("%w: nothing has come for %v; functions being called: %s", ErrStalled, stall, it.run.inside())
 	}
@@ -208,7 +210,8 @@ func (it *Iterator[T]) fetch(ctx context.Context) error {
 }
 
 // All goes through the elements. An error comes last, with the zero element; the
-// end is no error. Leaving the loop closes the iterator.
+// end is no error. Leaving the loop closes the iterator, and so does any error, also that
+// of ctx and [ErrStalled]: use Next to go on after those.
 func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		defer it.Close()
@@ -247,6 +250,10 @@ func (it *Iterator[T]) Epochs(ctx context.Context) iter.Seq2[int64, iter.Seq2[T,
 					case !yield(v, nil):
 						return
 					}
+				}
+			}
+			if last := it.run.cfg.epochs; last > 0 && epoch >= last { // what is left is the end
+				for range one {
 				}
 			}
 			if it.Done() {

@@ -35,7 +35,7 @@ func (o *mapping[T]) apply(w *worker, c carrier) carrier {
 	}
 	in.keep(kept)
 	o.st.in.Add(int64(next))
-	o.st.bytes.Add(in.size(o.size))
+	o.st.bytes.Add(in.sizeOrZero(o.size))
 	return in
 }
 
@@ -113,7 +113,7 @@ func (o *conversion[T, U]) apply(w *worker, c carrier) carrier {
 		}
 	}
 	o.st.in.Add(int64(next))
-	o.st.bytes.Add(out.size(o.size))
+	o.st.bytes.Add(out.sizeOrZero(o.size))
 	in.recycle()
 	return out
 }
@@ -153,7 +153,11 @@ func (o *conversion[T, U]) some(w *worker, in *chunk[T], out *chunk[U], first in
 // falls back to the elements that do.
 func collated[T, U any](st *stage, collate func([]T) (U, error)) func(origin, []T, func(U)) error {
 	return func(from origin, batch []T, emit func(U)) error {
-		v, err := tryCollate(collate, batch)
+		first := batch
+		if st.run.cfg.policy == Skip {
+			first = slices.Clone(batch) // it may be tried again
+		}
+		v, err := tryCollate(collate, first)
 		for err != nil && st.run.cfg.policy == Skip && len(batch) > 1 {
 			odd := oddOnes(from.ctx, collate, batch, err)
 			if len(odd) == 0 {
@@ -171,7 +175,7 @@ func collated[T, U any](st *stage, collate func([]T) (U, error)) func(origin, []
 				}
 			}
 			batch = rest
-			v, err = tryCollate(collate, batch)
+			v, err = tryCollate(collate, slices.Clone(batch))
 		}
 		if err != nil {
 			return err
@@ -183,7 +187,7 @@ func collated[T, U any](st *stage, collate func([]T) (U, error)) func(origin, []
 
 // unnamed is what an error says of the element that it names.
 func unnamed(err error) error {
-	if named, ok := err.(*ItemError); ok {
+	if named, ok := err.(*ItemError); ok && named != nil {
 		return named.Err
 	}
 	return err
@@ -205,7 +209,7 @@ const maxAnchors = 16
 // 17·n times.
 func oddOnes[T, U any](ctx context.Context, collate func([]T) (U, error), batch []T, err error) []int {
 	var named *ItemError
-	if errors.As(err, &named) && named.Item >= 0 && named.Item < len(batch) {
+	if errors.As(sound(err), &named) && named != nil && named.Item >= 0 && named.Item < len(batch) {
 		return []int{named.Item}
 	}
 	goes := func(some []T) bool { // collate may keep what it is given

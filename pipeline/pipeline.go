@@ -134,7 +134,9 @@ func (p *Pipeline[T]) SizeOf(size func(T) int64) *Pipeline[T] {
 	return out
 }
 
-// Map applies f to each element. It is called by several workers at once.
+// Map applies f to each element. It is called by several workers at once: where f takes
+// more than a millisecond or so, set [Pipeline.ChunkSize] to 1, or else one worker gets
+// many elements before the next one has any.
 func (p *Pipeline[T]) Map(f func(T) (T, error)) *Pipeline[T] {
 	if f == nil {
 		return &Pipeline[T]{p.complain("Map(nil): there is no function")}
@@ -183,7 +185,8 @@ func (p *Pipeline[T]) Filter(keep func(T) bool) *Pipeline[T] {
 }
 
 // FlatMap replaces each element by those that f returns, in their order. It is
-// called by several workers at once.
+// called by several workers at once; the slice must not be used for another element before
+// the pipeline has read it, so f should not use it again.
 func (p *Pipeline[T]) FlatMap(f func(T) ([]T, error)) *Pipeline[T] { return FlatMap(p, f) }
 
 // Transform applies t to each element.
@@ -375,7 +378,8 @@ func (p *Pipeline[T]) AcrossEpochs() *Pipeline[T] {
 	return p.with(func(c *config) { c.straddle = true })
 }
 
-// Take ends each epoch after n elements.
+// Take ends each epoch after n elements. Of an endless pipeline, that is n elements again
+// and again.
 func (p *Pipeline[T]) Take(n int64) *Pipeline[T] {
 	if n < 0 {
 		return &Pipeline[T]{p.complain("Take(%d) is negative", n)}
@@ -425,6 +429,9 @@ func (p *Pipeline[T]) Cache() *Pipeline[T] {
 // not depend on it.
 func (p *Pipeline[T]) Named(name string) *Pipeline[T] {
 	out := p.plan
+	if len(out.stages) == 0 {
+		return p
+	}
 	out.stages = slices.Clone(out.stages)
 	out.stages[len(out.stages)-1].label = name
 	return &Pipeline[T]{out}
@@ -432,6 +439,9 @@ func (p *Pipeline[T]) Named(name string) *Pipeline[T] {
 
 // validate checks the plan and makes its options final.
 func (p plan) validate() (plan, error) {
+	if len(p.stages) == 0 {
+		return p, fmt.Errorf("%w: begin with From or FromAsync", ErrConfig)
+	}
 	wrong := slices.Concat(p.wrong, p.cfg.validate())
 	for _, s := range p.stages {
 		if s.missing {

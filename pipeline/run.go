@@ -247,7 +247,7 @@ func (r *run) offer(err *StageError) {
 func (r *run) abandon(cause error) {
 	r.mu.Lock()
 	if r.cause == nil {
-		r.cause = cause
+		r.cause = sound(cause)
 	}
 	r.mu.Unlock()
 	r.queues[len(r.queues)-1].endBefore()

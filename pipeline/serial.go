@@ -165,7 +165,7 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	o.over = false
 	s.account(in, out)
 	s.st.out.Add(int64(len(out.vals)))
-	s.st.bytes.Add(out.size(s.size))
+	s.st.bytes.Add(out.sizeOrZero(s.size))
 	in.recycle()
 	w.leave(s.st, entered) // not deferred: who ends the goroutine is still inside
 	return out

@@ -87,6 +87,7 @@ func (s *shardSource[T]) Open(ctx context.Context, at Start) (Cursor[T], error) 
 			return c, nil
 		}
 	}
+	from.Inner = told(from.Inner)
 	at.Position = from.Inner
 	inner, err := s.src.Open(ctx, at)
 	if err != nil {

@@ -18,7 +18,7 @@ func (f *feeder[T]) push(ctx context.Context) error {
 	case s.err != nil:
 		return s.err
 	case err != nil:
-		return notEOF(err)
+		return sound(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case s.behind > 0:
@@ -126,7 +126,7 @@ func (s *sink[T]) Fail(ctx context.Context, err error) error {
 		return err
 	}
 	defer s.unlock()
-	if isFatal(ctx, err) {
+	if err = sound(err); isFatal(ctx, err) {
 		return s.end(err)
 	}
 	if s.behind > 0 { // it was reported before the state was taken

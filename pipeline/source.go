@@ -107,6 +107,6 @@ type PadMarker[T any] interface{ AsPadding() T }
 // zero value.
 type Collatable[T any] interface {
 	// CollateBatch makes one element of many; batch is not empty, and is the
-	// callee's to keep. See [ItemError] for saying which element does not fit.
+	// callee's to keep. If it fails the elements must be as they were. See [ItemError] for saying which element does not fit.
 	CollateBatch(batch []T) (T, error)
 }

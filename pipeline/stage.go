@@ -96,6 +96,7 @@ func (st *stage) fault(kind ErrorKind, epoch int64, m meta, err error) error {
 	if r, ok := err.(reported); ok {
 		return r
 	}
+	err = sound(err)
 	fault := &StageError{Stage: st.name, Kind: kindOf(err, kind), Epoch: epoch, Index: m.origin, Err: err}
 	st.errors[fault.Kind].Add(1)
 	r := st.run

@@ -82,10 +82,18 @@ func (c stateConfig) differences(o stateConfig) []string {
 		{"epochs", c.Epochs, o.Epochs},
 	} {
 		if f.then != f.now {
-			out = append(out, fmt.Sprintf("%s was %v and is %v", f.name, f.then, f.now))
+			out = append(out, fmt.Sprintf("%s was %v and is %v", f.name, orNone(f.then), orNone(f.now)))
 		}
 	}
 	return out
+}
+
+// orNone is how a value of a configuration is written.
+func orNone(v any) any {
+	if v == "" {
+		return "none"
+	}
+	return v
 }
 
 // checksum is the CRC-32C of a state without its crc32c, so that no damage is taken for

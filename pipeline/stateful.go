@@ -43,7 +43,13 @@ func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
 	if s.cur != nil && s.epoch == o.epoch {
 		return nil
 	}
-	s.cur, s.epoch, s.from = s.make(), o.epoch, o.here()
+	var cur StatefulTransform[T, U]
+	if err := guard(func() error { cur = s.make(); return nil }); err != nil {
+		return Fatal(err)
+	} else if cur == nil {
+		return Fatal(fmt.Errorf("%s: there is no transform for epoch %d", s.st.name, o.epoch))
+	}
+	s.cur, s.epoch, s.from = cur, o.epoch, o.here()
 	s.given, s.owed, s.came = 0, 0, 0
 	if r := s.restored; r != nil && r.Epoch == o.epoch {
 		if r.Snapshot == nil {

@@ -8,8 +8,8 @@ import (
 // Transform makes none, one or many elements of one. Apply is called by several
 // workers at once. What it emits before an error is dropped.
 type Transform[T, U any] interface {
-	// Apply must return soon after ctx is done. emit may be called until Apply
-	// returns. An error marked by [Fatal] ends the stream under every policy.
+	// Apply must return soon after ctx is done. emit is for the goroutine that called
+	// Apply, until Apply returns. An error marked by [Fatal] ends the stream under every policy.
 	Apply(ctx context.Context, v T, emit func(U)) error
 }
 
