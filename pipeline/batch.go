@@ -32,6 +32,23 @@ func (g *grouping[T]) push(v T, m meta, o *outlet[[]T]) error {
 	return nil
 }
 
+// pushAll implements [bulkOperator].
+func (g *grouping[T]) pushAll(vals []T, metas []meta, o *outlet[[]T]) {
+	g.Epoch = o.epoch
+	for len(vals) > 0 {
+		if len(g.batch) == 0 {
+			g.first, g.from = metas[0], o.in.place(o.at)
+			g.batch = make([]T, 0, min(g.n, 1024))
+		}
+		n := min(len(vals), g.n-len(g.batch))
+		g.batch = append(g.batch, vals[:n]...)
+		vals, metas = vals[n:], metas[n:]
+		if o.at += n; len(g.batch) == g.n {
+			g.give(o)
+		}
+	}
+}
+
 func (g *grouping[T]) give(o *outlet[[]T]) {
 	o.emit(g.batch, g.first)
 	g.batch = nil

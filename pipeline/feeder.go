@@ -48,8 +48,10 @@ type feeder[T any] struct {
 	skip   uint32       // elements to read and drop then
 	count  uint64       // elements of the epoch so far
 	cursor Cursor[T]
-	seek   Positioner // cursor, if it tells positions
-	places placed     // likewise, of elements
+	seek   Positioner    // cursor, if it tells positions
+	places placed        // likewise, of elements
+	bulk   BulkCursor[T] // cursor, if it gives many at once
+	came   []T           // elements that it has just given
 
 	mu       sync.Mutex
 	cur      *chunk[T] // being filled
@@ -76,7 +78,7 @@ type feeder[T any] struct {
 func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(*T) int64, restored *mark, skip uint32) (*feeder[T], error) {
 	f := &feeder[T]{
 		st: st, worker: st.run.newWorker(st.name), out: out, src: src, async: async, size: size, skip: skip,
-		bounded: st.run.cfg.prefetchBytes > 0, armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
+		bounded: st.run.cfg.prefetchBytes > 0, came: make([]T, st.run.chunkSize), armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
 	}
 	out.source = f.worker
 	f.quitting.Store(-1)
@@ -189,6 +191,9 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 	}()
 	f.seek, _ = f.cursor.(Positioner)
 	f.places, _ = f.cursor.(placed)
+	if f.bulk = nil; !f.bounded {
+		f.bulk, _ = f.cursor.(BulkCursor[T])
+	}
 	behind := uint64(f.skip)
 	if start.Position == nil {
 		behind += f.at.Count
@@ -211,10 +216,10 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 		if err := f.room(ctx); err != nil {
 			return err
 		}
-		v, err := f.next(ctx)
+		n, err := f.take(ctx)
 		var bytes int64
 		if err == nil && f.bounded {
-			bytes, err = f.measure(v)
+			bytes, err = f.measure(f.came[0])
 		}
 		if err != nil && err != io.EOF {
 			err = sound(err)
@@ -237,7 +242,7 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 				f.st.padded.Add(1)
 			}
 		}
-		if !f.add(ctx, v, bytes, m) {
+		if !f.add(ctx, f.came[:n], bytes, m) {
 			return context.Canceled
 		}
 	}
@@ -249,6 +254,22 @@ func (f *feeder[T]) next(ctx context.Context) (v T, err error) {
 	f.ask()
 	defer f.asked.Store(0)
 	return f.cursor.Next(ctx)
+}
+
+// take asks the cursor for elements, and leaves them in f.came.
+func (f *feeder[T]) take(ctx context.Context) (n int, err error) {
+	defer caught(&err)
+	f.ask()
+	defer f.asked.Store(0)
+	if f.bulk == nil {
+		f.came[0], err = f.cursor.Next(ctx)
+		return 1, err
+	}
+	n, err = f.bulk.NextBulk(ctx, f.came[:f.reserved])
+	if err == nil && (n < 1 || n > f.reserved) {
+		err = Fatal(fmt.Errorf("NextBulk returned %d elements of %d", n, f.reserved))
+	}
+	return n, err
 }
 
 // ask begins the time of an element, if it is limited.
@@ -303,9 +324,9 @@ func (f *feeder[T]) begin() {
 	f.mark, f.inputs, f.begun = &mark{stage: f.st.id, state: m}, 0, true
 }
 
-// add puts an element into the chunk and hands that on if it is full. It returns
-// false when nothing is wanted any more.
-func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
+// add puts elements into the chunk, no more than are reserved, and hands that on if it is
+// full; m is of the first. It returns false when nothing is wanted any more.
+func (f *feeder[T]) add(ctx context.Context, vals []T, bytes int64, m meta) bool {
 	if bytes > 0 {
 		b := f.st.run.budget
 		if !b.tryBytes(bytes) {
@@ -327,12 +348,16 @@ func (f *feeder[T]) add(ctx context.Context, v T, bytes int64, m meta) bool {
 		f.cur = newChunk[T](&f.pool)
 		f.cur.epoch, f.cur.at = f.epoch, f.mark
 	}
-	m.from = f.inputs
-	f.inputs++
-	f.count++
-	f.reserved--
+	for _, v := range vals {
+		m.from = f.inputs
+		f.inputs++
+		f.cur.append(v, m)
+		m.origin++
+	}
+	clear(vals)
+	f.count += uint64(len(vals))
+	f.reserved -= len(vals)
 	f.bytes += bytes
-	f.cur.append(v, m)
 	switch {
 	case f.reserved == 0:
 		return f.flush()

@@ -343,7 +343,7 @@ func TestResumeRefusesAnotherConfiguration(t *testing.T) {
 	for want, p := range map[string]*Pipeline[rec]{
 		"seed was 0 and is 1":                                  base.Seed(1),
 		"on_error was fail and is skip":                        base.OnError(Skip),
-		"shard was none and is 0/2 uneven":                         base.Shard(0, 2),
+		"shard was none and is 0/2 uneven":                     base.Shard(0, 2),
 		"canonical_shards was 0 and is 4":                      From[rec](upTo(100)).CanonicalShards(4).Shuffle(10).Take(90),
 		"shuffle(10) → take(90) and is shuffle(11) → take(90)": From[rec](upTo(100)).Shuffle(11).Take(90),
 		"and is take(90) → shuffle(10)":                        From[rec](upTo(100)).Take(90).Shuffle(10),

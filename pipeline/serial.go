@@ -56,6 +56,12 @@ const marksEvery = 16
 // the source may go on meanwhile, or a batch could never fill up.
 type holder interface{ holding() int }
 
+// bulkOperator is an operator that takes many values at once, and does not fail. o.at
+// is the first of them, and behind the last when pushAll returns.
+type bulkOperator[T, U any] interface {
+	pushAll(vals []T, metas []meta, o *outlet[U])
+}
+
 // retracer is an operator that holds values back and tells how many it has been given
 // from the place of its snapshot on.
 type retracer interface{ retraced() uint64 }
@@ -71,10 +77,11 @@ type serialStage[T, U any] struct {
 	stood *mark // the last mark; outputs are counted from there on
 	since int   // inputs since
 
-	holder   holder // op, if it is one
-	held     int    // values it held after the last chunk
-	elements int    // of the budget, that come back when they leave
-	bytes    int64  // likewise
+	bulk     bulkOperator[T, U] // op, if it is one
+	holder   holder             // likewise
+	held     int                // values it held after the last chunk
+	elements int                // of the budget, that come back when they leave
+	bytes    int64              // likewise
 
 	given    uint64 // values pushed
 	restored *mark  // if the operator was cut behind it: until that has been done again
@@ -88,6 +95,7 @@ type serialStage[T, U any] struct {
 func newSerial[T, U any](st *stage, op operator[T, U], skip uint32) *serialStage[T, U] {
 	s := &serialStage[T, U]{st: st, op: op, size: sizeOf[U]()}
 	s.holder, _ = op.(holder)
+	s.bulk, _ = op.(bulkOperator[T, U])
 	s.o.st, s.o.ctx, s.o.skip = st, st.run.ctx, skip
 	return s
 }
@@ -232,6 +240,11 @@ func (s *serialStage[T, U]) push(in *chunk[T]) error {
 			o.at = at
 		}
 		if o.at >= len(in.vals) || s.quit || o.over {
+			return nil
+		}
+		if s.bulk != nil && s.restored == nil {
+			s.given += uint64(len(in.vals) - o.at)
+			s.bulk.pushAll(in.vals[o.at:], in.meta[o.at:], o)
 			return nil
 		}
 		if err := s.some(in); err != nil {

@@ -114,7 +114,8 @@ func (s *sink[T]) Push(ctx context.Context, v T) error {
 			return s.end(err)
 		}
 	}
-	if !s.add(ctx, v, bytes, meta{origin: s.count}) {
+	s.came[0] = v
+	if !s.add(ctx, s.came[:1], bytes, meta{origin: s.count}) {
 		return cmp.Or(ctx.Err(), ErrClosed)
 	}
 	return nil

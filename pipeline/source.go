@@ -35,6 +35,16 @@ type Cursor[T any] interface {
 	Close() error
 }
 
+// BulkCursor is a cursor that gives many elements at once where they are at hand: for
+// elements of little work that is most of what they cost.
+type BulkCursor[T any] interface {
+	Cursor[T]
+	// NextBulk is Next for up to len(dst) elements, at least one: it fills dst from the
+	// beginning with those that come without waiting, and returns how many. If it returns
+	// an error there are none, and the error is that of Next.
+	NextBulk(ctx context.Context, dst []T) (int, error)
+}
+
 // Positioner is a cursor that can be opened where it stands. Without it a resumed
 // pipeline reads the epoch from its beginning and drops what has been delivered.
 type Positioner interface {

@@ -78,6 +78,16 @@ type sliceCursor[T any] struct {
 	at    int
 }
 
+// NextBulk implements [pipeline.BulkCursor].
+func (c *sliceCursor[T]) NextBulk(_ context.Context, dst []T) (int, error) {
+	if c.at == len(c.items) {
+		return 0, io.EOF
+	}
+	n := copy(dst, c.items[c.at:])
+	c.at += n
+	return n, nil
+}
+
 func (c *sliceCursor[T]) Next(context.Context) (T, error) {
 	if c.at == len(c.items) {
 		var none T
