@@ -78,7 +78,7 @@ type feeder[T any] struct {
 func newFeeder[T any](st *stage, out *station, src Source[T], async AsyncSource[T], size func(*T) int64, restored *mark, skip uint32) (*feeder[T], error) {
 	f := &feeder[T]{
 		st: st, worker: st.run.newWorker(st.name), out: out, src: src, async: async, size: size, skip: skip,
-		bounded: st.run.cfg.prefetchBytes > 0, came: make([]T, st.run.chunkSize), armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
+		bounded: st.run.cfg.prefetchBytes > 0, came: make([]T, 1), armed: make(chan struct{}, 1), leftAlone: make(chan struct{}),
 	}
 	out.source = f.worker
 	f.quitting.Store(-1)
@@ -192,7 +192,9 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 	f.seek, _ = f.cursor.(Positioner)
 	f.places, _ = f.cursor.(placed)
 	if f.bulk = nil; !f.bounded {
-		f.bulk, _ = f.cursor.(BulkCursor[T])
+		if f.bulk, _ = f.cursor.(BulkCursor[T]); f.bulk != nil && len(f.came) == 1 {
+			f.came = make([]T, min(f.st.run.chunkSize, maxBulk))
+		}
 	}
 	behind := uint64(f.skip)
 	if start.Position == nil {
@@ -228,7 +230,11 @@ func (f *feeder[T]) pull(ctx context.Context) (err error) {
 			if err == io.EOF || isFatal(ctx, err) || errors.Is(err, ErrPanic) {
 				return err
 			}
-			if err := f.st.fault(KindSource, f.epoch, meta{origin: f.count}, err); err != nil {
+			at := f.count
+			if f.places != nil {
+				at = f.places.upcoming()
+			}
+			if err := f.st.fault(KindSource, f.epoch, meta{origin: at}, err); err != nil {
 				return err
 			}
 			continue
@@ -256,6 +262,9 @@ func (f *feeder[T]) next(ctx context.Context) (v T, err error) {
 	return f.cursor.Next(ctx)
 }
 
+// maxBulk is the most elements that are asked for at once.
+const maxBulk = 1024
+
 // take asks the cursor for elements, and leaves them in f.came.
 func (f *feeder[T]) take(ctx context.Context) (n int, err error) {
 	defer caught(&err)
@@ -265,9 +274,10 @@ func (f *feeder[T]) take(ctx context.Context) (n int, err error) {
 		f.came[0], err = f.cursor.Next(ctx)
 		return 1, err
 	}
-	n, err = f.bulk.NextBulk(ctx, f.came[:f.reserved])
-	if err == nil && (n < 1 || n > f.reserved) {
-		err = Fatal(fmt.Errorf("NextBulk returned %d elements of %d", n, f.reserved))
+	most := min(f.reserved, len(f.came))
+	n, err = f.bulk.NextBulk(ctx, f.came[:most])
+	if err == nil && (n < 1 || n > most) {
+		err = Fatal(fmt.Errorf("NextBulk returned %d elements of %d", n, most))
 	}
 	return n, err
 }

@@ -175,5 +175,8 @@ func (c *fileShardCursor[T]) Position() any {
 // ordinal implements [placed]: positions are those of this rank alone.
 func (c *fileShardCursor[T]) ordinal() (uint64, bool) { return uint64(c.Given - 1), c.padded }
 
+// upcoming implements [placed].
+func (c *fileShardCursor[T]) upcoming() uint64 { return uint64(c.Given) }
+
 func (s *fileSharded[T]) Describe() string { return describe(s.src) }
 func (s *fileSharded[T]) Name() string     { return nameOf(s.src) }

@@ -193,7 +193,7 @@ func TestNamesOfStagesAreUnique(t *testing.T) {
 }
 
 func TestHugeAutotune(t *testing.T) {
-	_, err := pipeline.From(hostileCount(3, nil)).Autotune(1 << 40).Epochs(1 << 40).Repeat(1 << 40).Start(context.Background())
+	_, err := pipeline.From(hostileCount(3, nil)).Autotune(1 << 30).Epochs(1 << 40).Repeat(1 << 30).Start(context.Background())
 	require.ErrorIs(t, err, pipeline.ErrConfig)
 	require.ErrorContains(t, err, "Autotune")
 	require.ErrorContains(t, err, "too many epochs")
@@ -402,4 +402,17 @@ func TestNullPosition(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 200, v)
 	require.NoError(t, it.Close())
+}
+
+// Errors of a sharded source have the positions that its elements have.
+func TestIndexOfAnErrorOfAShard(t *testing.T) {
+	var at []uint64
+	_, err := end(t, pipeline.From(hostileCount(100, func(i int) error {
+		if i == 50 {
+			return errors.New("bad")
+		}
+		return nil
+	})).Shard(0, 2).OnError(pipeline.Skip).ErrorSink(func(e *pipeline.StageError) { at = append(at, e.Index) }))
+	require.Equal(t, io.EOF, err)
+	require.Equal(t, []uint64{50}, at)
 }

@@ -18,6 +18,9 @@ type mark struct {
 	// 1 and how many values it had been given then, from up on. If the error is gone when
 	// the stream is resumed that must come all the same. 0 is not at all.
 	cut uint64
+	// begun is the epoch that the stage is in, as those behind it see it: the ends of
+	// those before were passed on, though up may lie before them.
+	begun int64
 
 	st    *stage // nil if the mark was read, or if the stage cannot be cut again
 	start uint64 // values that the stage had been given before up
@@ -51,6 +54,7 @@ type markJSON struct {
 	State json.RawMessage `json:"state,omitempty"`
 	Up    *placeJSON      `json:"up,omitempty"`
 	Cut   uint64          `json:"cut,omitempty"`
+	Begun int64           `json:"begun,omitempty"`
 }
 
 type placeJSON struct {
@@ -68,7 +72,7 @@ func (p place) encode() (*placeJSON, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: the state of %s: %w", p.at.stage, err)
 	}
-	out.At = &markJSON{Stage: p.at.stage, State: state, Cut: p.at.cut}
+	out.At = &markJSON{Stage: p.at.stage, State: state, Cut: p.at.cut, Begun: p.at.begun}
 	if p.at.up != (place{}) {
 		if out.At.Up, err = p.at.up.encode(); err != nil {
 			return nil, err
@@ -89,7 +93,7 @@ func (p *placeJSON) decode() place {
 	}
 	out := place{skip: p.Skip, drop: p.Drop}
 	if p.At != nil {
-		out.at = &mark{stage: p.At.Stage, state: p.At.State, up: p.At.Up.decode(), cut: p.At.Cut}
+		out.at = &mark{stage: p.At.Stage, state: p.At.State, up: p.At.Up.decode(), cut: p.At.Cut, begun: p.At.Begun}
 	}
 	return out
 }

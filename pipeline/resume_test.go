@@ -520,3 +520,43 @@ func FuzzResume(f *testing.F) {
 		_ = slowly(t, p, resealed(t, state))
 	})
 }
+
+// Take ends an epoch before its source does. A stream that is stopped behind that goes on
+// with the next epoch, and stages behind Take do not finish the last one again.
+func TestResumeBehindAnEpochThatTakeEnded(t *testing.T) {
+	plan := &modelPlan{policy: Skip, src: upTo(36)}
+	plan.src.seek = false
+	plan.stages = []modelStage{flatMapStage(false), repeatStage(2), filterStage(3), takeStage(36), statefulStage(false)}
+	want, _, _ := plan.expect()
+	p := plan.pipeline()
+	for round := range 200 {
+		var state []byte
+		at := 0
+		for gen := 0; at < len(want)-1 && gen < 12; gen++ {
+			p := p.Workers(1 + (round+gen)%4).ChunkSize(1 + (round*7+gen)%9).Prefetch(1 + round%5)
+			it, err := p.Start(t.Context())
+			if state != nil {
+				require.NoError(t, it.Close())
+				it, err = p.Resume(t.Context(), state)
+			}
+			require.NoError(t, err)
+			for n := (round*31 + gen*17) % 7; at < len(want); n-- {
+				if n == 0 {
+					if gen%3 == 0 {
+						break
+					}
+					it.Stop()
+				}
+				v, err := it.Next(t.Context())
+				if err != nil {
+					require.Equal(t, io.EOF, err)
+					break
+				}
+				require.Equal(t, want[at].V, v.V, "round %d, element %d", round, at)
+				at++
+			}
+			state = saved(t, it)
+			require.NoError(t, it.Close())
+		}
+	}
+}

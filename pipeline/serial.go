@@ -32,6 +32,7 @@ type outlet[U any] struct {
 	next  uint32 // number of the next output, as meta.from
 	skip  uint32 // outputs to leave out: they were delivered before the stream was resumed
 	over  bool   // nothing more of the epoch is needed
+	past  bool   // the epoch was finished before the stream was resumed
 }
 
 // emit gives out a value; m says what it came from.
@@ -89,6 +90,7 @@ type serialStage[T, U any] struct {
 
 	quit  bool  // the rest of the epoch is dropped
 	begun int64 // the ends of epochs before this one were passed on before the stream was resumed
+	past  int64 // likewise, up to now
 }
 
 // newSerial makes a stage of an operator; the first skip outputs are left out.
@@ -111,6 +113,7 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	out.epoch = in.epoch
 	o := &s.o
 	o.in, o.at, o.out, o.epoch = &in.head, in.begin, out, in.epoch
+	o.past = in.epoch < s.begun
 	o.turn++
 	if s.stood == nil || s.restored == nil && (o.next >= marksEvery || s.since >= marksEvery) {
 		s.stood, s.since, o.next = s.mark(in.place(in.begin)), 0, 0
@@ -164,6 +167,9 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 		s.stood = s.stood.recut()
 		out.at = s.stood
 	}
+	if out.last {
+		s.past = in.epoch + 1
+	}
 	if in.last {
 		s.quit = false
 		if s.restored == nil {
@@ -212,7 +218,7 @@ func (s *serialStage[T, U]) mark(in place) *mark {
 	if !held {
 		up = in
 	}
-	m := &mark{stage: s.st.id, state: state, up: up, st: s.st, start: s.given}
+	m := &mark{stage: s.st.id, state: state, up: up, st: s.st, start: s.given, begun: s.past}
 	if r, ok := s.op.(retracer); held && ok {
 		m.start -= r.retraced()
 	} else if held {
@@ -223,6 +229,7 @@ func (s *serialStage[T, U]) mark(in place) *mark {
 
 // resume implements [serial].
 func (s *serialStage[T, U]) resume(m *mark) {
+	s.begun, s.past = max(s.begun, m.begun), m.begun
 	if m.cut > 0 {
 		s.restored, s.toCut = m, m.cut-1
 	}

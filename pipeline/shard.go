@@ -246,10 +246,17 @@ func (c *shardCursor[T]) Position() any {
 // ordinal implements [placed].
 func (c *shardCursor[T]) ordinal() (uint64, bool) { return c.lastOrdinal, c.lastPadded }
 
-// placed is a cursor that tells which element of the epoch it returned last, all
-// ranks counted, and whether that was padding.
+// upcoming implements [placed].
+func (c *shardCursor[T]) upcoming() uint64 { return c.count }
+
+// placed is a cursor that tells the positions of elements in the epoch, all ranks
+// counted.
 type placed interface {
+	// ordinal is the position of the element that was returned last; padded says that
+	// it was there before.
 	ordinal() (position uint64, padded bool)
+	// upcoming is the position that an element would have had instead of an error.
+	upcoming() uint64
 }
 
 func (s *shardSource[T]) Describe() string { return describe(s.src) }

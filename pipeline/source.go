@@ -36,7 +36,8 @@ type Cursor[T any] interface {
 }
 
 // BulkCursor is a cursor that gives many elements at once where they are at hand: for
-// elements of little work that is most of what they cost.
+// elements of little work most of what they cost is to be asked for. Under
+// [Pipeline.PrefetchBytes] and [Pipeline.Shard] they are taken one by one.
 type BulkCursor[T any] interface {
 	Cursor[T]
 	// NextBulk is Next for up to len(dst) elements, at least one: it fills dst from the

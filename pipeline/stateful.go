@@ -104,8 +104,8 @@ func (s *statefulOperator[T, U]) push(v T, m meta, o *outlet[U]) error {
 func (s *statefulOperator[T, U]) retraced() uint64 { return s.came }
 
 func (s *statefulOperator[T, U]) finish(o *outlet[U], cut bool) error {
-	if cut && s.cur == nil && (s.restored == nil || s.restored.Epoch != o.epoch) {
-		return nil // it has seen nothing of the epoch
+	if (cut || o.past) && s.cur == nil && (s.restored == nil || s.restored.Epoch != o.epoch) {
+		return nil // it has seen nothing of the epoch, or was finished before
 	}
 	if err := s.begin(o); err != nil {
 		return err
