@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rosaline-go/rosaline/pipeline"
+	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
 // allocations is how many objects are made for an element of the source, in all
@@ -58,4 +59,32 @@ func TestAllocations(t *testing.T) {
 	} {
 		require.LessOrEqual(t, c.got, c.most, name)
 	}
+}
+
+// A column of strings goes through stages, and is cut and put together again, for a few
+// objects a column: none for a string.
+func TestAllocationsOfColumnsOfStrings(t *testing.T) {
+	const rows = 1000
+	texts := make([]string, rows)
+	for i := range texts {
+		texts[i] = "a string that is longer than twelve bytes"
+	}
+	col, err := stringtensor.FromStrings(texts)
+	require.NoError(t, err)
+	halves := pipeline.FlatMap(pipeline.Map(pipeline.From(&series{n: -1}),
+		func(int) (*stringtensor.Column, error) { return col, nil }),
+		func(c *stringtensor.Column) ([]*stringtensor.Column, error) {
+			first, err := c.Slice(0, rows/2)
+			if err != nil {
+				return nil, err
+			}
+			second, err := c.Slice(rows/2, rows)
+			return []*stringtensor.Column{first, second}, err
+		})
+	whole := pipeline.Collate(pipeline.BatchRaw(halves, 2), func(b []*stringtensor.Column) (int, error) {
+		return b[0].Len() + b[1].Len(), nil
+	})
+	perColumn := allocations(t, whole, 1)
+	require.LessOrEqual(t, perColumn, 10.0)
+	require.Less(t, perColumn/rows, 0.01, "for a string")
 }
