@@ -7,27 +7,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // slowClasses are the masks of s found byte by byte with the standard library.
-func slowClasses(s []byte) []block {
-	out := make([]block, (len(s)+blockSize-1)/blockSize)
+func slowClasses(s []byte) []cpu.Block {
+	out := make([]cpu.Block, (len(s)+cpu.BlockSize-1)/cpu.BlockSize)
 	for i, c := range s {
-		b, bit := &out[i/blockSize], uint64(1)<<(i%blockSize)
+		b, bit := &out[i/cpu.BlockSize], uint64(1)<<(i%cpu.BlockSize)
 		r := rune(c)
 		letter := c < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 		for _, class := range []struct {
 			mask *uint64
 			in   bool
 		}{
-			{&b.space, c < 0x80 && unicode.IsSpace(r)},
-			{&b.alnum, letter},
-			{&b.digit, c < 0x80 && unicode.IsDigit(r)},
-			{&b.at, r == '@'},
-			{&b.dot, r == '.'},
-			{&b.colon, r == ':'},
-			{&b.key, letter || strings.ContainsRune("_-.", r)},
-			{&b.nonASCII, c >= 0x80},
+			{&b.Space, c < 0x80 && unicode.IsSpace(r)},
+			{&b.Alnum, letter},
+			{&b.Digit, c < 0x80 && unicode.IsDigit(r)},
+			{&b.At, r == '@'},
+			{&b.Dot, r == '.'},
+			{&b.Colon, r == ':'},
+			{&b.Key, letter || strings.ContainsRune("_-.", r)},
+			{&b.NonASCII, c >= 0x80},
 		} {
 			if class.in {
 				*class.mask |= bit
@@ -39,14 +41,14 @@ func slowClasses(s []byte) []block {
 
 func TestClassesOfEveryByteAtEveryPlace(t *testing.T) {
 	var c classes
-	for n := range 2*blockSize + 3 {
+	for n := range 2*cpu.BlockSize + 3 {
 		for v := range 256 {
 			s := make([]byte, n)
 			for i := range s {
 				s[i] = byte(v + i*37)
 			}
 			c.classify(s)
-			require.Equal(t, slowClasses(s), append([]block{}, c.blocks...), "length %d, first byte %d", n, v)
+			require.Equal(t, slowClasses(s), append([]cpu.Block{}, c.blocks...), "length %d, first byte %d", n, v)
 		}
 	}
 }
@@ -54,20 +56,20 @@ func TestClassesOfEveryByteAtEveryPlace(t *testing.T) {
 func TestClassesProperty(t *testing.T) {
 	var c classes // reused: nothing of the text before may show
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SliceOfN(rapid.Byte(), 0, 5*blockSize).Draw(t, "text")
+		s := rapid.SliceOfN(rapid.Byte(), 0, 5*cpu.BlockSize).Draw(t, "text")
 		c.classify(s)
 		want := slowClasses(s)
-		require.Equal(t, want, append([]block{}, c.blocks...))
-		var union block
+		require.Equal(t, want, append([]cpu.Block{}, c.blocks...))
+		var union cpu.Block
 		for _, b := range want {
-			union.space |= b.space
-			union.alnum |= b.alnum
-			union.digit |= b.digit
-			union.at |= b.at
-			union.dot |= b.dot
-			union.colon |= b.colon
-			union.key |= b.key
-			union.nonASCII |= b.nonASCII
+			union.Space |= b.Space
+			union.Alnum |= b.Alnum
+			union.Digit |= b.Digit
+			union.At |= b.At
+			union.Dot |= b.Dot
+			union.Colon |= b.Colon
+			union.Key |= b.Key
+			union.NonASCII |= b.NonASCII
 		}
 		require.Equal(t, union, c.union)
 	})

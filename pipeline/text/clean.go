@@ -123,7 +123,7 @@ func trimSpace(s []byte) []byte {
 			if r, n = utf8.DecodeRune(s); !isSpace(r) {
 				break
 			}
-		} else if classOf[s[0]]&classSpace == 0 {
+		} else if !asciiSpace[s[0]] {
 			break
 		}
 		s = s[n:]
@@ -135,7 +135,7 @@ func trimSpace(s []byte) []byte {
 			if r, n = utf8.DecodeLastRune(s); !isSpace(r) {
 				break
 			}
-		} else if classOf[last]&classSpace == 0 {
+		} else if !asciiSpace[last] {
 			break
 		}
 		s = s[:len(s)-n]

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // Metrics are the five numbers that quality is judged by. None is ever NaN or
@@ -107,22 +109,22 @@ func (m *Measurer) count(s []byte, c *classes) counts {
 	before := uint64(1) // the byte before the block is white space
 	for i := range c.blocks {
 		b := &c.blocks[i]
-		at := i * blockSize
+		at := i * cpu.BlockSize
 		p, live := s[at:], ^uint64(0)
-		if len(p) < blockSize {
+		if len(p) < cpu.BlockSize {
 			live = 1<<len(p) - 1
 			m.hist.addBytes(p)
-		} else if b.nonASCII != live {
-			m.hist.addWords(p[:blockSize])
+		} else if b.NonASCII != live {
+			m.hist.addWords(p[:cpu.BlockSize])
 		}
-		space, ascii := b.space, live&^b.nonASCII
+		space, ascii := b.Space, live&^b.NonASCII
 		n.visible += bits.OnesCount64(ascii &^ space)
-		n.symbols += bits.OnesCount64(ascii &^ (space | b.alnum))
-		if b.nonASCII != 0 {
-			space |= m.countRunes(&n, s, at, b.nonASCII)
+		n.symbols += bits.OnesCount64(ascii &^ (space | b.Alnum))
+		if b.NonASCII != 0 {
+			space |= m.countRunes(&n, s, at, b.NonASCII)
 		}
 		n.words += bits.OnesCount64((space<<1 | before) &^ space & live)
-		before = space >> (blockSize - 1)
+		before = space >> (cpu.BlockSize - 1)
 		m.spaces[i] = space
 	}
 	return n
@@ -147,7 +149,7 @@ func (m *Measurer) countRunes(n *counts, s []byte, at int, nonASCII uint64) (spa
 		switch p := pageOf(r); {
 		case p.isSpace(r):
 			space |= bytes << i
-			n.spill = bytes >> (blockSize - i)
+			n.spill = bytes >> (cpu.BlockSize - i)
 		case p.isAlnum(r):
 			n.visible++
 		default:
@@ -171,12 +173,12 @@ func (m *Measurer) repetition(s []byte, words int) float64 {
 	before := uint64(1)
 	for i, space := range m.spaces {
 		edges := space ^ (space<<1 | before)
-		before = space >> (blockSize - 1)
-		if rest := len(s) - i*blockSize; rest < blockSize {
+		before = space >> (cpu.BlockSize - 1)
+		if rest := len(s) - i*cpu.BlockSize; rest < cpu.BlockSize {
 			edges &= 1<<rest - 1
 		}
 		for ; edges != 0; edges &= edges - 1 {
-			at := i*blockSize + bits.TrailingZeros64(edges)
+			at := i*cpu.BlockSize + bits.TrailingZeros64(edges)
 			if start < 0 {
 				start = at
 				continue

@@ -201,16 +201,16 @@ func (m *PIIMasker) find(dst []Span, s []byte, c *classes) []Span {
 		dst = searchGaps(dst, base, s, c, findTokens)
 		dst = searchGaps(dst, base, s, c, findNamedValues)
 	}
-	if m.on[KindEmail] && c.union.at != 0 {
+	if m.on[KindEmail] && c.union.At != 0 {
 		dst = searchGaps(dst, base, s, c, findEmails)
 	}
-	if c.union.digit == 0 {
+	if c.union.Digit == 0 {
 		return dst // what follows has a digit somewhere
 	}
 	if m.on[KindCard] {
 		dst = searchGaps(dst, base, s, c, findCards)
 	}
-	if m.on[KindIP] && c.union.dot|c.union.colon != 0 {
+	if m.on[KindIP] && c.union.Dot|c.union.Colon != 0 {
 		dst = searchGaps(dst, base, s, c, findIPs)
 	}
 	if m.on[KindPhone] {

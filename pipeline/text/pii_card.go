@@ -1,6 +1,10 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // issuer is a range of the first four digits of a card number and the lengths that
 // go with it, bit n for n digits.
@@ -49,18 +53,18 @@ func findCards(dst []Span, r region, c *classes) []Span {
 	b, end := r.blocks()
 	var digit, four, start uint64 // of the block before
 	if b > 0 {
-		digit = c.blocks[b-1].digit
+		digit = c.blocks[b-1].Digit
 		four = fourInARow(digit, 0)
 		start = digit &^ (digit << 1)
 	}
 	for ; b < end; b++ {
-		d := c.blocks[b].digit
+		d := c.blocks[b].Digit
 		f := fourInARow(d, digit)
 		first := d &^ shifted(d, digit, 1)
 		long := shifted(f, four, 4) & shifted(first, start, 7)
 		grouped := shifted(f, four, 5) & shifted(first, start, 8)
 		for m := f & (long | grouped) & r.window(b); m != 0; m &= m - 1 {
-			p := b*blockSize + bits.TrailingZeros64(m) - 8
+			p := b*cpu.BlockSize + bits.TrailingZeros64(m) - 8
 			if long&m&-m != 0 {
 				p++
 			}

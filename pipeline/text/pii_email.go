@@ -1,6 +1,10 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // Bounds of RFC 5321, section 4.5.3.1, and of RFC 1035, section 2.3.4.
 const (
@@ -14,8 +18,8 @@ const (
 func findEmails(dst []Span, r region, c *classes) []Span {
 	b, end := r.blocks()
 	for ; b < end; b++ {
-		for m := c.blocks[b].at & r.window(b); m != 0; m &= m - 1 {
-			at := b*blockSize + bits.TrailingZeros64(m)
+		for m := c.blocks[b].At & r.window(b); m != 0; m &= m - 1 {
+			at := b*cpu.BlockSize + bits.TrailingZeros64(m)
 			start := localStart(&r, at)
 			if start == at {
 				continue

@@ -1,29 +1,33 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // findIPs looks at each run of hex digits, dots and colons that has a digit, a dot and
 // a digit, or two colons close to each other.
 func findIPs(dst []Span, r region, c *classes) []Span {
 	b, end := r.blocks()
-	var before block
+	var before cpu.Block
 	if b > 0 {
 		before = c.blocks[b-1]
 	}
 	done := r.lo
 	for ; b < end; b++ {
 		p := &c.blocks[b]
-		m := p.digit & shifted(p.dot, before.dot, 1) & shifted(p.digit, before.digit, 2)
-		if p.colon != 0 {
+		m := p.Digit & shifted(p.Dot, before.Dot, 1) & shifted(p.Digit, before.Digit, 2)
+		if p.Colon != 0 {
 			near := uint64(0)
 			for n := uint(1); n <= 5; n++ {
-				near |= shifted(p.colon, before.colon, n)
+				near |= shifted(p.Colon, before.Colon, n)
 			}
-			m |= p.colon & near
+			m |= p.Colon & near
 		}
-		before.digit, before.dot, before.colon = p.digit, p.dot, p.colon
+		before.Digit, before.Dot, before.Colon = p.Digit, p.Dot, p.Colon
 		for m &= r.window(b); m != 0; m &= m - 1 {
-			i := b*blockSize + bits.TrailingZeros64(m)
+			i := b*cpu.BlockSize + bits.TrailingZeros64(m)
 			if i < done {
 				continue
 			}

@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // keyPrefix is how the keys of one issuer start, and the least length of the rest.
@@ -159,21 +161,21 @@ func findTokens(dst []Span, r region, c *classes) []Span {
 	b, end := r.blocks()
 	var k1, k2, k4, k8 uint64 // of the block before: runs of 1, 2, 4 and 8 that end at a bit
 	if b > 0 {
-		k1 = c.blocks[b-1].key
+		k1 = c.blocks[b-1].Key
 		k2 = k1 & shifted(k1, 0, 1)
 		k4 = k2 & shifted(k2, 0, 2)
 		k8 = k4 & shifted(k4, 0, 4)
 	}
 	done := r.lo
 	for ; b < end; b++ {
-		r1 := c.blocks[b].key
+		r1 := c.blocks[b].Key
 		r2 := r1 & shifted(r1, k1, 1)
 		r4 := r2 & shifted(r2, k2, 2)
 		r8 := r4 & shifted(r4, k4, 4)
 		r16 := r8 & shifted(r8, k8, 8)
 		k1, k2, k4, k8 = r1, r2, r4, r8
 		for m := r16 & r.window(b); m != 0; m &= m - 1 {
-			i := b*blockSize + bits.TrailingZeros64(m)
+			i := b*cpu.BlockSize + bits.TrailingZeros64(m)
 			if i < done {
 				continue
 			}

@@ -1,6 +1,10 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // Bounds of ITU-T E.164 on the digits of a number, and the length of a North American
 // one with its country code.
@@ -16,14 +20,14 @@ func findPhones(dst []Span, r region, c *classes) []Span {
 	b, end := r.blocks()
 	before := uint64(0)
 	if b > 0 {
-		before = c.blocks[b-1].digit
+		before = c.blocks[b-1].Digit
 	}
 	for ; b < end; b++ {
-		d := c.blocks[b].digit
+		d := c.blocks[b].Digit
 		m := d &^ shifted(d, before, 1) & r.window(b)
 		before = d
 		for ; m != 0; m &= m - 1 {
-			p := b*blockSize + bits.TrailingZeros64(m)
+			p := b*cpu.BlockSize + bits.TrailingZeros64(m)
 			if p < r.lo {
 				continue
 			}

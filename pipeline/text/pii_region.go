@@ -1,6 +1,10 @@
 package text
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // region is a stretch of a text that one search sees as a text of its own: s[lo:hi],
 // between what was found before. Positions are those of s.
@@ -161,10 +165,10 @@ func mergeSpans(dst []Span, base, mid int) []Span {
 // window returns a mask of the bits of block b that lie in the region.
 func (r *region) window(b int) uint64 {
 	m := ^uint64(0)
-	if first := r.lo - b*blockSize; first > 0 {
+	if first := r.lo - b*cpu.BlockSize; first > 0 {
 		m <<= uint(first)
 	}
-	if last := r.hi - b*blockSize; last < blockSize {
+	if last := r.hi - b*cpu.BlockSize; last < cpu.BlockSize {
 		m &= 1<<uint(last) - 1
 	}
 	return m
@@ -172,7 +176,7 @@ func (r *region) window(b int) uint64 {
 
 // blocks returns the first block of the region and the one behind its last.
 func (r *region) blocks() (first, end int) {
-	return r.lo / blockSize, (r.hi + blockSize - 1) / blockSize
+	return r.lo / cpu.BlockSize, (r.hi + cpu.BlockSize - 1) / cpu.BlockSize
 }
 
 // shifted returns the mask x moved up by n bits, 0 < n < 64, with what falls out of

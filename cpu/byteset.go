@@ -1,0 +1,59 @@
+package cpu
+
+// ByteSet is a set of bytes. The zero value is empty.
+type ByteSet struct {
+	// bit h of low[l] says whether h<<4|l is in the set, for h from 0 to 7, and
+	// bit h-8 of high[l] for h from 8 to 15: two look-ups by the lower half of a
+	// byte and one by the upper find out for a whole vector.
+	low, high [16]byte
+	members   [256]bool
+}
+
+// NewByteSet returns the set of the bytes of chars.
+func NewByteSet(chars ...byte) *ByteSet {
+	t := new(ByteSet)
+	for _, c := range chars {
+		t.members[c] = true
+		half := &t.low
+		if c >= 0x80 {
+			half = &t.high
+		}
+		half[c&15] |= 1 << (c >> 4 & 7)
+	}
+	return t
+}
+
+// Contains reports whether c is in the set.
+func (t *ByteSet) Contains(c byte) bool { return t.members[c] }
+
+// IndexAny returns the place of the first byte of s that is in the set, len(s) if none
+// is. O(len(s)). Where members come close to each other [MaskAny] is faster.
+func IndexAny(s []byte, set *ByteSet) int { return indexAnyGeneric(s, set) }
+
+func indexAnyGeneric(s []byte, set *ByteSet) int {
+	for i, c := range s {
+		if set.members[c] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// MaskAny sets bit i%64 of dst[i/64] for each byte i of s that is in the set and clears
+// the others, those past the end in its word included. dst must have a word for
+// each 64 bytes begun.
+func MaskAny(dst []uint64, s []byte, set *ByteSet) { maskAnyGeneric(dst, s, set) }
+
+func maskAnyGeneric(dst []uint64, s []byte, set *ByteSet) {
+	for len(s) > 0 {
+		n := min(len(s), 64)
+		var m uint64
+		for i, c := range s[:n] {
+			if set.members[c] {
+				m |= 1 << i
+			}
+		}
+		dst[0] = m
+		dst, s = dst[1:], s[n:]
+	}
+}
