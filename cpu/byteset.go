@@ -2,11 +2,11 @@ package cpu
 
 // ByteSet is a set of bytes. The zero value is empty.
 type ByteSet struct {
-	// bit h of low[l] says whether h<<4|l is in the set, for h from 0 to 7, and
-	// bit h-8 of high[l] for h from 8 to 15: two look-ups by the lower half of a
-	// byte and one by the upper find out for a whole vector.
-	low, high [16]byte
-	members   [256]bool
+	// bit h of halves[l] says whether h<<4|l is in the set, for h from 0 to 7, and
+	// bit h-8 of halves[16+l] for h from 8 to 15: two look-ups by the lower half of
+	// a byte and one by the upper find out for a whole vector.
+	halves  [32]byte
+	members [256]bool
 }
 
 // NewByteSet returns the set of the bytes of chars.
@@ -14,11 +14,7 @@ func NewByteSet(chars ...byte) *ByteSet {
 	t := new(ByteSet)
 	for _, c := range chars {
 		t.members[c] = true
-		half := &t.low
-		if c >= 0x80 {
-			half = &t.high
-		}
-		half[c&15] |= 1 << (c >> 4 & 7)
+		t.halves[c>>7<<4|c&15] |= 1 << (c >> 4 & 7)
 	}
 	return t
 }
@@ -28,7 +24,7 @@ func (t *ByteSet) Contains(c byte) bool { return t.members[c] }
 
 // IndexAny returns the place of the first byte of s that is in the set, len(s) if none
 // is. O(len(s)). Where members come close to each other [MaskAny] is faster.
-func IndexAny(s []byte, set *ByteSet) int { return indexAnyGeneric(s, set) }
+func IndexAny(s []byte, set *ByteSet) int { return indexAny(s, set) }
 
 func indexAnyGeneric(s []byte, set *ByteSet) int {
 	for i, c := range s {
@@ -42,7 +38,7 @@ func indexAnyGeneric(s []byte, set *ByteSet) int {
 // MaskAny sets bit i%64 of dst[i/64] for each byte i of s that is in the set and clears
 // the others, those past the end in its word included. dst must have a word for
 // each 64 bytes begun.
-func MaskAny(dst []uint64, s []byte, set *ByteSet) { maskAnyGeneric(dst, s, set) }
+func MaskAny(dst []uint64, s []byte, set *ByteSet) { maskAny(dst, s, set) }
 
 func maskAnyGeneric(dst []uint64, s []byte, set *ByteSet) {
 	for len(s) > 0 {

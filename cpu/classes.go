@@ -56,7 +56,7 @@ var classOf = func() (t [256]byte) {
 // Classify computes the masks of s, a block for each 64 bytes begun, and returns the
 // masks of all of them or-ed: which classes occur at all. dst must have room. s need
 // not be readable beyond its length. O(len(s)).
-func Classify(dst []Block, s []byte) (union Block) { return classifyGeneric(dst, s) }
+func Classify(dst []Block, s []byte) (union Block) { return classify(dst, s) }
 
 func classifyGeneric(dst []Block, s []byte) (u Block) {
 	var tail [BlockSize]byte
@@ -139,7 +139,7 @@ type ClassCounts struct {
 }
 
 // CountClasses counts the bytes of s by class. O(len(s)).
-func CountClasses(s []byte) ClassCounts { return countClassesGeneric(s) }
+func CountClasses(s []byte) ClassCounts { return countClasses(s) }
 
 func countClassesGeneric(s []byte) (n ClassCounts) {
 	for _, b := range s {

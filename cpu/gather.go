@@ -2,11 +2,11 @@ package cpu
 
 import "encoding/binary"
 
-// gatherGeneric copies strings that lie end to end in one buffer as one piece.
-func gatherGeneric(dst []byte, ends []uint32, views []View, buffers [][]byte) int {
+// gatherGeneric copies strings to dst from at on, where the next string goes; those
+// that lie end to end in one buffer as one piece.
+func gatherGeneric(dst []byte, at int, ends []uint32, views []View, buffers [][]byte) int {
 	ends = ends[:len(views)]
 	var (
-		at     int    // where the next string goes
 		from   []byte // the buffer of the open piece
 		buffer = -1   // its number
 		start  int    // where the open piece begins in from
@@ -30,7 +30,7 @@ func gatherGeneric(dst []byte, ends []uint32, views []View, buffers [][]byte) in
 				var b [16]byte
 				binary.LittleEndian.PutUint64(b[:], v[0]>>32|v[1]<<32)
 				binary.LittleEndian.PutUint32(b[8:], uint32(v[1]>>32))
-				copy(dst[at:], b[:size])
+				copy(dst[at:at+size], b[:size])
 			}
 		} else {
 			b, o := int(uint32(v[1])), int(v[1]>>32)

@@ -6,7 +6,7 @@ import "math/bits"
 // order, and returns how many there are: bit i%64 of words[i/64] is at place i. dst
 // must have room for them; anywhere within its length it may be written to.
 func SelectOnes(dst []uint32, words []uint64, base uint32) int {
-	return selectOnesGeneric(dst, words, base)
+	return selectOnes(dst, words, base)
 }
 
 func selectOnesGeneric(dst []uint32, words []uint64, base uint32) int {
@@ -22,7 +22,7 @@ func selectOnesGeneric(dst []uint32, words []uint64, base uint32) int {
 }
 
 // CountOnes returns the number of set bits.
-func CountOnes(words []uint64) int { return countOnesGeneric(words) }
+func CountOnes(words []uint64) int { return countOnes(words) }
 
 func countOnesGeneric(words []uint64) int {
 	n := 0

@@ -14,7 +14,7 @@ const maxInline = 12
 // key in all bits of mask, and clears the others, those past the last view in its
 // word included. dst must have a word for each 64 views begun. O(len(views)).
 func MatchViews(dst []uint64, views []View, key, mask uint64) {
-	matchViewsGeneric(dst, views, key, mask)
+	matchViews(dst, views, key, mask)
 }
 
 func matchViewsGeneric(dst []uint64, views []View, key, mask uint64) {
@@ -37,7 +37,7 @@ func matchViewsGeneric(dst []uint64, views []View, key, mask uint64) {
 // a, plus shift where the string is longer than 12 bytes: with 0 that is the same
 // memory, with another shift columns of the same shape whose payload lies elsewhere.
 // b must be as long as a at least.
-func DiffViews(a, b []View, shift uint64) int { return diffViewsGeneric(a, b, shift) }
+func DiffViews(a, b []View, shift uint64) int { return diffViews(a, b, shift) }
 
 func diffViewsGeneric(a, b []View, shift uint64) int {
 	b = b[:len(a)]
@@ -54,7 +54,7 @@ func diffViewsGeneric(a, b []View, shift uint64) int {
 }
 
 // SumLengths returns the number of bytes of all strings.
-func SumLengths(views []View) uint64 { return sumLengthsGeneric(views) }
+func SumLengths(views []View) uint64 { return sumLengths(views) }
 
 func sumLengthsGeneric(views []View) uint64 {
 	var n uint64
@@ -72,5 +72,5 @@ func sumLengthsGeneric(views []View) uint64 {
 // their capacities they may be read beyond their lengths. Anywhere within its
 // length dst may be written to, and it is never read: it may be write-combined memory.
 func Gather(dst []byte, ends []uint32, views []View, buffers [][]byte) int {
-	return gatherGeneric(dst, ends, views, buffers)
+	return gather(dst, ends, views, buffers)
 }

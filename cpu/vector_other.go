@@ -1,0 +1,37 @@
+//go:build !amd64 || noasm
+
+package cpu
+
+import "unsafe"
+
+// There are no other bodies here.
+
+func matchViews(dst []uint64, views []View, key, mask uint64) {
+	matchViewsGeneric(dst, views, key, mask)
+}
+
+func diffViews(a, b []View, shift uint64) int { return diffViewsGeneric(a, b, shift) }
+
+func sumLengths(views []View) uint64 { return sumLengthsGeneric(views) }
+
+func gather(dst []byte, ends []uint32, views []View, buffers [][]byte) int {
+	return gatherGeneric(dst, 0, ends[:len(views)], views, buffers)
+}
+
+func selectOnes(dst []uint32, words []uint64, base uint32) int {
+	return selectOnesGeneric(dst, words, base)
+}
+
+func countOnes(words []uint64) int { return countOnesGeneric(words) }
+
+func validUTF8(s []byte) bool { return validUTF8Generic(s) }
+
+func classify(dst []Block, s []byte) Block { return classifyGeneric(dst, s) }
+
+func countClasses(s []byte) ClassCounts { return countClassesGeneric(s) }
+
+func indexAny(s []byte, set *ByteSet) int { return indexAnyGeneric(s, set) }
+
+func maskAny(dst []uint64, s []byte, set *ByteSet) { maskAnyGeneric(dst, s, set) }
+
+func prefetch([]unsafe.Pointer) {}
