@@ -79,6 +79,10 @@ func packedArray[T int32 | int64](c *Column, mem arrowmem.Allocator, t arrow.Dat
 	payload.Resize(size)
 	o := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(offsets.Bytes()))), len(c.views)+1)
 	p, at := payload.Bytes(), 0
+	if width == 4 {
+		c.pack(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(o))), len(o)), p)
+		return c.arrayOf(t, []*arrowmem.Buffer{c.validityBuffer(mem), offsets, payload})
+	}
 	o[0] = 0
 	for i := range c.views {
 		at += copy(p[at:], c.Bytes(i))

@@ -1,9 +1,13 @@
 package stringtensor
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shapes are the columns that benchmarks run over: 8-byte strings inside their
@@ -55,6 +59,16 @@ func BenchmarkWherePrefix(b *testing.B) {
 	})
 }
 
+func BenchmarkWhereLength(b *testing.B) {
+	shapes(b, func(b *testing.B, c *Column) int {
+		var dst Selection
+		for b.Loop() {
+			dst = c.WhereLengthInto(dst, 9, 27)
+		}
+		return c.Len()
+	})
+}
+
 func BenchmarkWhereContains(b *testing.B) {
 	shapes(b, func(b *testing.B, c *Column) int {
 		var dst Selection
@@ -91,17 +105,53 @@ func BenchmarkEqual(b *testing.B) {
 	})
 }
 
-func BenchmarkGPUBuffersInto(b *testing.B) {
+func BenchmarkGPUBuffers(b *testing.B) {
 	shapes(b, func(b *testing.B, c *Column) int {
-		n, size := c.GPUSize()
-		offsets, payload := make([]uint32, n), make([]byte, size)
 		for b.Loop() {
-			if _, _, err := c.GPUBuffersInto(offsets, payload); err != nil {
+			if _, _, err := c.GPUBuffers(); err != nil {
 				b.Fatal(err)
 			}
 		}
 		return c.Len()
 	})
+}
+
+// BenchmarkGPUBuffersInto also says how fast the payload is packed beside a plain copy
+// of as many bytes.
+func BenchmarkGPUBuffersInto(b *testing.B) {
+	shapes(b, func(b *testing.B, c *Column) int {
+		n, size := c.GPUSize()
+		offsets, payload := make([]uint32, n), make([]byte, size)
+		pack := func() {
+			if _, _, err := c.GPUBuffersInto(offsets, payload); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for b.Loop() {
+			pack()
+		}
+		src := bytes.Repeat([]byte("x"), int(size))
+		packed, copied := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+		took := func(work func()) time.Duration {
+			start := time.Now()
+			work()
+			return time.Since(start)
+		}
+		for range 50 { // in turns, so that what else runs is the same for both
+			packed = min(packed, took(pack))
+			copied = min(copied, took(func() { copy(payload, src) }), took(func() { copyPieces(payload, src) }))
+		}
+		b.ReportMetric(100*copied.Seconds()/packed.Seconds(), "%memcpy")
+		return c.Len()
+	})
+}
+
+// copyPieces copies src to dst piece by piece: from a megabyte on a copy goes past the
+// cache, which is the slower way where dst would fit.
+func copyPieces(dst, src []byte) {
+	for piece := range slices.Chunk(src, 64<<10) {
+		dst = dst[copy(dst, piece):]
+	}
 }
 
 // BenchmarkGPUBuffersIntoShuffled packs rows that lie in any order, so that no

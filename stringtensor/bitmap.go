@@ -2,7 +2,8 @@ package stringtensor
 
 import (
 	"encoding/binary"
-	"math/bits"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // bitmap is a run of bits in Arrow's order: bit i is bit (off+i)%8 of byte
@@ -65,11 +66,22 @@ func (m bitmap) word(i, n int) uint64 {
 
 // ones counts the set bits among the first n.
 func (m bitmap) ones(n int) int {
+	var marks rowMarks
 	c := 0
-	for i := 0; i < n; i += 64 {
-		c += bits.OnesCount64(m.word(i, min(64, n-i)))
+	for i := 0; i < n; i += blockRows {
+		c += cpu.CountOnes(m.load(&marks, i, min(n-i, blockRows)))
 	}
 	return c
+}
+
+// load copies bits i to i+n-1 to marks, of which it returns the words that they take;
+// n is at most blockRows.
+func (m bitmap) load(marks *rowMarks, i, n int) []uint64 {
+	words := marks[:(n+63)/64]
+	for k := range words {
+		words[k] = m.word(i+64*k, min(n-64*k, 64))
+	}
+	return words
 }
 
 // equal reports whether the first n bits of m and o agree.

@@ -47,7 +47,9 @@ func (b *Builder) Len() int { return len(b.views) }
 // strings, so that appending them allocates nothing. Of a size above the longest
 // buffer only that much is reserved.
 func (b *Builder) Reserve(rows, size int) {
-	if rows > 0 {
+	if b.views == nil {
+		b.views = unzeroed[StringView16](max(rows, 0))[:0]
+	} else if rows > 0 {
 		b.views = slices.Grow(b.views, rows)
 	}
 	if size = min(size, b.maxBuffer()); size <= b.room() {
@@ -84,7 +86,7 @@ func (b *Builder) grow(n int) {
 // newSlab closes the current slab and starts one of n bytes.
 func (b *Builder) newSlab(n int) {
 	b.closeSlab()
-	b.slab = make([]byte, 0, n+Slack)
+	b.slab = unzeroed[byte](n + Slack)[:0]
 }
 
 func (b *Builder) closeSlab() {
@@ -95,8 +97,8 @@ func (b *Builder) closeSlab() {
 }
 
 // Room returns n bytes that the caller may fill before [Builder.AppendRoom]
-// makes a row of them; nothing is appended until then. It serves those who
-// compose a string in place. The error is [ErrStringTooLong]. It panics when n
+// makes a row of them; nothing is appended until then, and until they are filled they
+// hold anything. It serves those who compose a string in place. The error is [ErrStringTooLong]. It panics when n
 // is negative, as making a slice does.
 func (b *Builder) Room(n int) ([]byte, error) {
 	if n > b.maxBuffer() {
@@ -179,28 +181,44 @@ func (b *Builder) Finish() *Column {
 }
 
 // FromStrings returns the column of s. The error is [ErrStringTooLong].
-func FromStrings(s []string) (*Column, error) {
-	var b Builder
-	b.Reserve(len(s), longBytes(s))
-	for _, x := range s {
-		if err := b.AppendString(x); err != nil {
-			return nil, err
-		}
-	}
-	return b.Finish(), nil
-}
+func FromStrings(s []string) (*Column, error) { return fromRows(s) }
 
 // FromBytes returns the column of s; a nil slice is the empty string, not null.
 // The error is [ErrStringTooLong].
-func FromBytes(s [][]byte) (*Column, error) {
+func FromBytes(s [][]byte) (*Column, error) { return fromRows(s) }
+
+func fromRows[S string | []byte](rows []S) (*Column, error) {
+	size := longBytes(rows)
 	var b Builder
-	b.Reserve(len(s), longBytes(s))
-	for _, x := range s {
-		if err := b.Append(x); err != nil {
-			return nil, err
+	b.Reserve(len(rows), size)
+	if size > b.room() {
+		for i := range rows {
+			if err := b.Append(rowBytes(&rows[i])); err != nil {
+				return nil, err
+			}
 		}
+		return b.Finish(), nil
 	}
+	// All fits one slab, so there is nothing to watch on the way.
+	views, slab := b.views[:len(rows)], b.slab
+	for i := range rows {
+		s := rowBytes(&rows[i])
+		v, inline := InlineView(s)
+		if !inline {
+			v = pooledView(s, 0, len(slab))
+			slab = append(slab, s...)
+		}
+		views[i] = v
+	}
+	b.views, b.slab = views, slab
 	return b.Finish(), nil
+}
+
+// rowBytes returns the bytes of a row without copying them: a slice begins with the
+// two words of a string.
+func rowBytes[S string | []byte](row *S) []byte {
+	s := *(*string)(unsafe.Pointer(row))
+	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
 // longBytes sums the lengths of the strings that do not fit a view.

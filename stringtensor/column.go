@@ -13,6 +13,7 @@ import (
 type Column struct {
 	views   []StringView16
 	buffers []*Buffer
+	data    [][]byte // the memory of buffers, as rows are looked up in it
 	valid   bitmap
 	nulls   int
 
@@ -31,7 +32,7 @@ type Column struct {
 // newColumn makes a column and takes a claim on each borrowed buffer in buffers
 // and extra.
 func newColumn(views []StringView16, buffers []*Buffer, valid bitmap, nulls int, extra ...*Buffer) *Column {
-	c := &Column{views: views, buffers: buffers, valid: valid, nulls: nulls}
+	c := &Column{views: views, buffers: buffers, data: dataOf(buffers), valid: valid, nulls: nulls}
 	if nulls == 0 {
 		c.valid = bitmap{}
 	}
@@ -77,7 +78,7 @@ func appendClaims(held, list []*Buffer) []*Buffer {
 // derive makes a column of other views on the buffers of c, with the claims of
 // c. The views and valid may be part of c's own memory.
 func (c *Column) derive(views []StringView16, valid bitmap, nulls int) *Column {
-	d := &Column{views: views, buffers: c.buffers, valid: valid, nulls: nulls, held: c.held, own: c.own, retained: c.retained}
+	d := &Column{views: views, buffers: c.buffers, data: c.data, valid: valid, nulls: nulls, held: c.held, own: c.own, retained: c.retained}
 	if nulls == 0 {
 		d.valid = bitmap{}
 	}
@@ -90,7 +91,7 @@ func (c *Column) derive(views []StringView16, valid bitmap, nulls int) *Column {
 // deriveFresh is derive for views and valid in memory of their own, which needs
 // claims on the buffers only.
 func (c *Column) deriveFresh(views []StringView16, valid bitmap, nulls int) *Column {
-	shared := Column{buffers: c.buffers, held: c.held[:c.own:c.own], own: c.own}
+	shared := Column{buffers: c.buffers, data: c.data, held: c.held[:c.own:c.own], own: c.own}
 	d := shared.derive(views, valid, nulls)
 	d.retained = int64(cap(views))*ViewSize + int64(cap(d.valid.bits))
 	return d
@@ -105,7 +106,7 @@ func (c *Column) Release() {
 	for _, b := range c.held {
 		b.Release()
 	}
-	c.views, c.buffers, c.valid, c.nulls, c.held, c.own, c.retained = nil, nil, bitmap{}, 0, nil, 0, 0
+	c.views, c.buffers, c.data, c.valid, c.nulls, c.held, c.own, c.retained = nil, nil, nil, bitmap{}, 0, nil, 0, 0
 }
 
 // Len returns the number of rows.
@@ -136,7 +137,7 @@ func (c *Column) Bytes(i int) []byte {
 		return v.inline()
 	}
 	o := v.Offset()
-	return c.buffers[v.Buffer()].data[o : o+v.Len() : o+v.Len()]
+	return c.data[v.Buffer()][o : o+v.Len() : o+v.Len()]
 }
 
 // View returns the view of row i.

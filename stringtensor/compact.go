@@ -20,18 +20,18 @@ func (c *Column) Compact(opts ...CompactOption) *Column {
 	if cfg.below >= 0 && float64(plan.used) >= cfg.below*float64(c.bufferBytes()) {
 		return c.derive(c.views, c.valid, c.nulls)
 	}
-	views := make([]StringView16, len(c.views))
+	views := unzeroed[StringView16](len(c.views))
 	copy(views, c.views)
 	for _, s := range plan.spans {
 		views[s.row].hi = s.place
 	}
 	buffers := make([]*Buffer, len(plan.sizes))
 	for i, n := range plan.sizes {
-		buffers[i] = NewBuffer(make([]byte, 0, n+Slack), nil)
+		buffers[i] = NewBuffer(unzeroed[byte](n + Slack)[:0], nil)
 	}
 	for _, r := range plan.runs {
 		to := buffers[r.to]
-		to.data = append(to.data, c.buffers[r.buffer].data[r.start:r.end]...)
+		to.data = append(to.data, c.data[r.buffer][r.start:r.end]...)
 	}
 	var valid bitmap
 	if c.nulls > 0 {

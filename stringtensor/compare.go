@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"math/bits"
+	"slices"
 	"unsafe"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // FastEq reports whether row i of c and row j of d are the same string, or both
@@ -27,9 +30,10 @@ func (c *Column) FastEq(i int, d *Column, j int) bool {
 }
 
 // Equal reports whether c and d have the same rows, wherever their payload lies;
-// null equals null only. It takes O(N + payload) time; rows that lie end to end
-// in both columns are compared as one piece, and payload that both share is not
-// read.
+// null equals null only. It takes O(N + payload) time. Where all rows of d lie as far
+// from those of c as the first, as in columns made alike, their buffers are compared
+// rather than the rows; else rows that lie end to end in both columns are compared as
+// one piece. Payload that both share is not read.
 func (c *Column) Equal(d *Column) bool {
 	if len(c.views) != len(d.views) || c.nulls != d.nulls {
 		return false
@@ -37,12 +41,77 @@ func (c *Column) Equal(d *Column) bool {
 	if c.nulls > 0 && !c.valid.equal(d.valid, len(c.views)) {
 		return false
 	}
-	if c.sameBuffers(d) {
-		a, b := viewBytes(c.views), viewBytes(d.views)
-		if unsafe.SliceData(a) == unsafe.SliceData(b) || bytes.Equal(a, b) {
-			return true
+	a, b := wordsOf(c.views), wordsOf(d.views)
+	var shift, payload uint64
+	for at := 0; at < len(a); {
+		end := min(at+blockRows, len(a))
+		i := at + cpu.DiffViews(a[at:end], b[at:], shift)
+		payload += cpu.SumLengths(a[at:i]) // while they are near
+		at = i
+		if i == end {
+			continue
+		}
+		if a[i][0] != b[i][0] || !isLong(a[i]) {
+			return false
+		}
+		// The first long row says how far those of d are from those of c.
+		if shift != 0 || slices.ContainsFunc(a[:i], isLong) {
+			return c.equalRows(d)
+		}
+		shift = b[i][1] - a[i][1]
+	}
+	return c.equalBuffers(d, shift, payload) || c.equalRows(d)
+}
+
+func isLong(v cpu.View) bool { return uint32(v[0]) > MaxInline }
+
+// equalBuffers reports whether the buffers of c are those of d where they lie over
+// each other when d is moved back by shift, which is how far all of its rows are from
+// those of c. Rows lie within both, so then they are equal. It says no, which does not
+// mean that they differ, where more would be compared than the payload and an eighth.
+func (c *Column) equalBuffers(d *Column, shift, payload uint64) bool {
+	if len(c.data) > len(c.views) {
+		return false
+	}
+	var size uint64
+	for i := range c.data {
+		if p, q := c.overlap(i, d, shift); unsafe.SliceData(p) != unsafe.SliceData(q) {
+			size += uint64(len(p))
 		}
 	}
+	if size > payload+payload/8 {
+		return false
+	}
+	for i := range c.data {
+		if !equalPiece(c.overlap(i, d, shift)) {
+			return false
+		}
+	}
+	return true
+}
+
+// overlap returns what of buffer i of c and the buffer of d that shift leads to lies
+// over each other.
+func (c *Column) overlap(i int, d *Column, shift uint64) (p, q []byte) {
+	// Where the sum of two buffer numbers goes beyond 32 bits it carries into the
+	// offset, as it does in each view.
+	place := uint64(i) + shift
+	buffer, offset := uint32(place), int(int32(place>>32))
+	if uint64(buffer) >= uint64(len(d.data)) {
+		return nil, nil // no row of d is in a buffer that is not there
+	}
+	p, q = c.data[i], d.data[buffer]
+	if offset >= 0 {
+		q = q[min(offset, len(q)):]
+	} else {
+		p = p[min(-offset, len(p)):]
+	}
+	n := min(len(p), len(q))
+	return p[:n], q[:n]
+}
+
+// equalRows is Equal of columns that have as many rows and the same nulls.
+func (c *Column) equalRows(d *Column) bool {
 	// The open piece: n bytes at a in buffer ca of c and at b in buffer db of d.
 	var ca, db uint32
 	var a, b, n uint64
@@ -62,42 +131,17 @@ func (c *Column) Equal(d *Column) bool {
 			n += size
 			continue
 		}
-		if n > 0 && !equalPiece(c.buffers[ca].data[a:a+n], d.buffers[db].data[b:b+n]) {
+		if n > 0 && !equalPiece(c.data[ca][a:a+n], d.data[db][b:b+n]) {
 			return false
 		}
 		ca, db, a, b, n = uint32(v.hi), uint32(w.hi), v.hi>>32, w.hi>>32, size
 	}
-	return n == 0 || equalPiece(c.buffers[ca].data[a:a+n], d.buffers[db].data[b:b+n])
-}
-
-// sameBuffers reports whether c and d have the same buffers in the same order. It
-// may say no where finding out costs more than it saves.
-func (c *Column) sameBuffers(d *Column) bool {
-	if len(c.buffers) != len(d.buffers) {
-		return false
-	}
-	if unsafe.SliceData(c.buffers) == unsafe.SliceData(d.buffers) {
-		return true
-	}
-	if len(c.buffers) > len(c.views) {
-		return false
-	}
-	for i, b := range c.buffers {
-		if b.region() != d.buffers[i].region() {
-			return false
-		}
-	}
-	return true
+	return n == 0 || equalPiece(c.data[ca][a:a+n], d.data[db][b:b+n])
 }
 
 // equalPiece is bytes.Equal that reads nothing when both are the same memory.
 func equalPiece(a, b []byte) bool {
 	return unsafe.SliceData(a) == unsafe.SliceData(b) || bytes.Equal(a, b)
-}
-
-// viewBytes returns the memory of views.
-func viewBytes(views []StringView16) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(views))), len(views)*ViewSize)
 }
 
 // Compare orders row i of c and row j of d by their bytes: -1, 0 or 1 as the

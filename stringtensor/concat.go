@@ -21,7 +21,7 @@ func Concat(columns ...*Column) (*Column, error) {
 			return nil, fmt.Errorf("%w: %d and more", ErrTooManyRows, rows)
 		}
 	}
-	views := make([]StringView16, 0, rows)
+	views := unzeroed[StringView16](int(rows))[:0]
 	var valid bitmap
 	if nulls > 0 {
 		valid = newBitmap(int(rows))

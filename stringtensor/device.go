@@ -1,9 +1,10 @@
 package stringtensor
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // GPUSize returns the size of the device layout: the number of offsets, one more
@@ -26,7 +27,7 @@ func (c *Column) GPUBuffers(opts ...DeviceOption) (offsets []uint32, payload []b
 	if size > math.MaxInt {
 		return nil, nil, fmt.Errorf("%w: %d bytes do not fit the memory of this machine", ErrOffsetOverflow, size)
 	}
-	offsets, payload = make([]uint32, n), make([]byte, size)
+	offsets, payload = unzeroed[uint32](n), unzeroed[byte](int(size))
 	c.pack(offsets, payload)
 	return offsets, payload, nil
 }
@@ -61,62 +62,7 @@ func (cfg deviceConfig) check(size int64) error {
 // to end in a buffer are copied as one piece.
 func (c *Column) pack(offsets []uint32, out []byte) {
 	offsets[0] = 0
-	offsets = offsets[1:][:len(c.views)]
-	var (
-		at     int    // where the next row goes
-		from   []byte // the buffer of the open piece
-		buffer = -1   // its number
-		start  int    // where the open piece begins in from
-		n      int    // its length; it goes to out[at-n:at]
-	)
-	for i := range c.views {
-		v := c.views[i]
-		size := int(uint32(v.lo))
-		if size <= MaxInline {
-			if n > 0 {
-				copyPiece(out, at-n, from, start, n)
-				n = 0
-			}
-			if at+MaxInline <= len(out) {
-				// Two stores of fixed size; the rows after this one overwrite
-				// what is too much.
-				p := out[at : at+MaxInline]
-				binary.LittleEndian.PutUint32(p, v.Prefix())
-				binary.LittleEndian.PutUint64(p[4:], v.hi)
-			} else {
-				copy(out[at:], v.inline())
-			}
-		} else {
-			b, o := int(uint32(v.hi)), int(v.hi>>32)
-			if n == 0 || b != buffer || o != start+n {
-				if n > 0 {
-					copyPiece(out, at-n, from, start, n)
-				}
-				if b != buffer {
-					buffer, from = b, c.buffers[b].data
-				}
-				start, n = o, 0
-			}
-			n += size
-		}
-		at += size
-		offsets[i] = uint32(at)
-	}
-	if n > 0 {
-		copyPiece(out, at-n, from, start, n)
-	}
-}
-
-// copyPiece copies n bytes at s in src to d in dst. A short piece is copied as 64
-// bytes where both sides have them: what is too much is overwritten by the rows
-// that follow.
-func copyPiece(dst []byte, d int, src []byte, s, n int) {
-	const block = 64
-	if n <= block && d+block <= len(dst) && s+block <= len(src) {
-		*(*[block]byte)(dst[d:]) = *(*[block]byte)(src[s:])
-		return
-	}
-	copy(dst[d:d+n], src[s:s+n])
+	cpu.Gather(out, offsets[1:], wordsOf(c.views), c.data)
 }
 
 // Split cuts the column between rows into slices whose payload is at most

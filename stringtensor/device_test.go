@@ -266,3 +266,84 @@ func FuzzFromGPUBuffers(f *testing.F) {
 		requireRows(t, want, c)
 	})
 }
+
+// Memory of exactly the size, with more memory before and behind: columns of rows of
+// all sizes that were cut, filtered, turned round, and that lie in many buffers.
+func TestPackWritesItsOwnMemoryOnly(t *testing.T) {
+	var rows []string
+	for i := range 3000 {
+		rows = append(rows, strings.Repeat("0123456789", 70)[i%7:][:i*7919%640])
+	}
+	m := modelOf(rows...)
+	backwards := make([]uint32, len(m))
+	for i := range backwards {
+		backwards[i] = uint32(len(m) - 1 - i)
+	}
+	for _, limit := range []int{700, 40_000, MaxStringLen} {
+		c := m.build(t, limit)
+		slice, err := c.Slice(5, 2900)
+		require.NoError(t, err)
+		turned, err := c.Take(backwards)
+		require.NoError(t, err)
+		joined, err := Concat(slice, turned.Compact())
+		require.NoError(t, err)
+		short := m.where(func(s string) bool { return len(s) <= 50 })
+		filtered, err := c.Filter(short)
+		require.NoError(t, err)
+		for name, x := range map[string]struct {
+			c *Column
+			m model
+		}{
+			"whole":    {c, m},
+			"slice":    {slice, m[5:2900]},
+			"turned":   {turned, m.take(backwards)},
+			"joined":   {joined, append(append(model{}, m[5:2900]...), m.take(backwards)...)},
+			"filtered": {filtered, m.take(short)},
+		} {
+			wantOffsets, wantPayload := x.m.layout()
+			const guard = 100
+			offsets := make([]uint32, len(wantOffsets)+2*guard)
+			payload := bytes.Repeat([]byte{0xA5}, len(wantPayload)+2*guard)
+			o, p := offsets[guard:len(offsets)-guard], payload[guard:len(payload)-guard]
+			_, _, err := x.c.GPUBuffersInto(o[:len(o):len(o)], p[:len(p):len(p)])
+			require.NoError(t, err)
+			require.Equal(t, wantOffsets, o, name)
+			require.True(t, bytes.Equal(wantPayload, p), name)
+			around := append(append([]byte{}, payload[:guard]...), payload[len(payload)-guard:]...)
+			require.Equal(t, bytes.Repeat([]byte{0xA5}, 2*guard), around, name)
+			require.Equal(t, make([]uint32, 2*guard), append(offsets[:guard:guard], offsets[len(offsets)-guard:]...), name)
+
+			fresh, freshPayload, err := x.c.GPUBuffers()
+			require.NoError(t, err)
+			require.Equal(t, wantOffsets, fresh, name)
+			require.True(t, bytes.Equal(wantPayload, freshPayload), name)
+		}
+	}
+}
+
+// Parts share the buffers of the column, all of them: work on a part must not go
+// through those that it does not use. There are n² buffers for n parts, so that it
+// would be cubic.
+func TestPartsOfManyBuffersAreLinear(t *testing.T) {
+	requireLinear(t, 150, func(n int) func() {
+		c := modelOf(strings.Split(strings.Repeat("a row for a buffer of its own,", n*n), ",")...).build(t, 40)
+		require.GreaterOrEqual(t, len(c.Buffers()), n*n)
+		parts := make([]*Column, n)
+		for i := range parts {
+			part, err := c.Slice(i, i+1)
+			require.NoError(t, err)
+			parts[i] = part
+		}
+		offsets, payload := make([]uint32, 2), make([]byte, 40)
+		return func() {
+			for _, p := range parts {
+				if _, _, err := p.GPUBuffersInto(offsets, payload); err != nil {
+					panic(err)
+				}
+				if !p.Equal(p) || len(p.WherePrefix("a row")) != 1 {
+					panic("wrong")
+				}
+			}
+		}
+	})
+}

@@ -36,7 +36,14 @@ func (c *Column) HashAll() []uint64 { return c.HashAllInto(nil) }
 func (c *Column) HashAllInto(dst []uint64) []uint64 {
 	dst = slices.Grow(dst[:0], len(c.views))[:len(c.views)]
 	for i := range dst {
-		dst[i] = c.Hash64(i)
+		dst[i] = xxh3.Hash(c.Bytes(i))
+	}
+	if c.nulls > 0 {
+		for i := range dst {
+			if !c.valid.get(i) {
+				dst[i] = NullHash
+			}
+		}
 	}
 	return dst
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
 )
 
 // Values from the XXH3 reference for the empty input; those of other strings are
@@ -53,4 +55,17 @@ func TestHashPanicsOutOfRange(t *testing.T) {
 	c := modelOf("a").build(t, MaxStringLen)
 	require.Panics(t, func() { c.Hash64(1) })
 	require.Panics(t, func() { c.Hash128(-1) })
+}
+
+// The rows that are hashed from their views beside another implementation.
+func TestHashOfInlineRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, MaxInline+2), 1, 50).Draw(t, "rows")
+		c, err := FromBytes(rows)
+		require.NoError(t, err)
+		for i, h := range c.HashAll() {
+			require.Equal(t, xxh3.Hash(rows[i]), h, "row %d", i)
+			require.Equal(t, h, c.Hash64(i), "row %d", i)
+		}
+	})
 }

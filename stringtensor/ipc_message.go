@@ -204,6 +204,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // dictionaries, then the record batches.
 type fileSource struct {
 	r       io.ReaderAt
+	footer  []byte // has the schema if there is no message of it at the beginning; else nil
 	schema  bool
 	dicts   []ipcBlock
 	records []ipcBlock
@@ -244,6 +245,10 @@ func openFile(r io.ReaderAt, size int64) (*fileSource, error) {
 	if s.dicts, s.records, err = footerBlocks(footer, ipcFileStart, s.end); err != nil {
 		return nil, fmt.Errorf("%w: footer at byte %d: %w", ErrInvalid, s.end, err)
 	}
+	// Some writers put the schema there without a length; others read the footer's.
+	if err := readAt(r, b[:4], ipcFileStart, "schema"); err == nil && binary.LittleEndian.Uint32(b) < unframedSchema {
+		s.footer = footer
+	}
 	return s, nil
 }
 
@@ -260,6 +265,13 @@ func (s *fileSource) rewind(i int) { s.schema, s.dict, s.record = false, 0, i }
 
 func (s *fileSource) next() (rawMessage, error) {
 	switch {
+	case !s.schema && s.footer != nil:
+		s.schema = true
+		meta, err := footerSchema(s.footer)
+		if err != nil {
+			err = fmt.Errorf("%w: footer: %w", ErrInvalid, err)
+		}
+		return rawMessage{at: s.end, meta: meta, body: bytes.NewReader(nil), want: schemaMessage, size: -1}, err
 	case !s.schema:
 		s.schema = true
 		src := streamSource{r: io.NewSectionReader(s.r, ipcFileStart, s.end-ipcFileStart), at: ipcFileStart}

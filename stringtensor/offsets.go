@@ -1,10 +1,13 @@
 package stringtensor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // maxRows is the most rows of a column: row numbers are uint32, and the views are
@@ -40,12 +43,18 @@ func FromOffsets[T int32 | uint32 | int64](offsets []T, payload []byte, opts ...
 			return nil, err
 		}
 	}
-	views := make([]StringView16, n)
+	views := unzeroed[StringView16](n)
 	var windows [][]byte
 	start, end := 0, -1 // of the window being made; end < 0: none
+	e := 0
+	if n > 0 {
+		e = int(offsets[0])
+	}
 	for i := range views {
-		o, e := int(offsets[i]), int(offsets[i+1])
+		o := e
+		e = int(offsets[i+1])
 		if nulls > 0 && !cfg.valid.get(i) {
+			views[i] = StringView16{}
 			continue
 		}
 		if e-o <= MaxInline {
@@ -149,7 +158,7 @@ func checkOffsets[T int32 | uint32 | int64](offsets []T, size int) error {
 // checkUTF8 checks that every row that is not null is UTF-8. The offsets are
 // checked.
 func checkUTF8[T int32 | uint32 | int64](offsets []T, payload []byte, valid bitmap, nulls int) error {
-	if utf8.Valid(payload[offsets[0]:offsets[len(offsets)-1]]) {
+	if cpu.ValidUTF8(payload[offsets[0]:offsets[len(offsets)-1]]) {
 		// The whole is UTF-8, so the rows are unless a border cuts a character.
 		last, cut := offsets[len(offsets)-1], false
 		for _, o := range offsets[1:] {
@@ -178,7 +187,7 @@ func checkUTF8[T int32 | uint32 | int64](offsets []T, payload []byte, valid bitm
 
 // rowUTF8 checks that row i is UTF-8.
 func rowUTF8(i int, row []byte) error {
-	if utf8.Valid(row) {
+	if cpu.ValidUTF8(row) {
 		return nil
 	}
 	at := 0
@@ -193,18 +202,29 @@ func rowUTF8(i int, row []byte) error {
 }
 
 // inlineFrom is InlineView of the n bytes at o in payload. Where 12 bytes can be
-// read it loads and masks them, which is faster than a copy of variable length.
+// read it loads and masks them, which is faster than to look at the length.
 func inlineFrom(payload []byte, o, n int) StringView16 {
 	if o+MaxInline > len(payload) {
 		v, _ := InlineView(payload[o : o+n])
 		return v
 	}
 	p := payload[o : o+MaxInline]
-	// A shift by 64 gives 0, and 0 − 1 is the mask of all bits.
-	first := binary.LittleEndian.Uint64(p) & (1<<(8*min(n, 8)) - 1)
-	rest := uint64(binary.LittleEndian.Uint32(p[8:])) & (1<<(8*(max(n, 8)-8)) - 1)
-	return StringView16{uint64(n) | first<<32, first>>32 | rest<<32}
+	m := &inlineMasks[n]
+	return StringView16{
+		lo: uint64(n) | uint64(binary.LittleEndian.Uint32(p))<<32&m.lo,
+		hi: binary.LittleEndian.Uint64(p[4:]) & m.hi,
+	}
 }
+
+// inlineMasks are, for each length of an inline string, the bits of the view's words
+// that hold its bytes.
+var inlineMasks = func() (masks [MaxInline + 1]StringView16) {
+	for n := range masks {
+		masks[n], _ = InlineView(bytes.Repeat([]byte{0xff}, n))
+		masks[n].lo &^= math.MaxUint32
+	}
+	return masks
+}()
 
 // FromViews returns the column of views into buffers, neither of which is copied
 // or may change any more. Buffers that are borrowed are retained. A null row must
@@ -226,8 +246,14 @@ func FromViews(views []StringView16, buffers []*Buffer, opts ...OffsetsOption) (
 	if nulls > 0 {
 		c.valid = cfg.valid
 	}
-	if err := c.validate(cfg.limit, !cfg.raw); err != nil {
+	if err := c.validate(cfg.limit); err != nil {
 		return nil, err
+	}
+	if !cfg.raw {
+		c.data = dataOf(buffers)
+		if err := checkViewText(c); err != nil {
+			return nil, err
+		}
 	}
 	var extra []*Buffer
 	if cfg.release != nil {

@@ -2,16 +2,17 @@ package stringtensor
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // Selection is a set of rows of a column: their numbers, ascending and unique.
 // The Where methods of [Column] make them, And, Or, AndNot and Not combine them,
 // [Column.Filter] gives the rows. The nil selection selects nothing.
 //
-// Methods that end in Into write to the memory of dst, whatever it holds, and
-// allocate only when it is too small; so a loop that keeps its selections
+// Methods that end in Into write to the memory of dst, whatever it holds and up to its
+// capacity, and allocate only when it is too small; so a loop that keeps its selections
 // allocates nothing once they have grown. Unless a method says otherwise, dst
 // must not overlap the operands.
 //
@@ -52,18 +53,51 @@ func SelectBits(keep []byte, n int) Selection {
 	if n > 0 && !m.holds(n) {
 		panic(fmt.Sprintf("stringtensor: %d bytes of selection for %d rows", len(keep), n))
 	}
-	return m.appendOnes(make(Selection, 0, m.ones(n)), n, 0)
+	return m.appendOnes(make(Selection, 0, m.ones(n)), n)
 }
 
-// appendOnes appends the numbers of those of the first n bits that are set, or,
-// where flip is all ones, of those that are not.
-func (m bitmap) appendOnes(s Selection, n int, flip uint64) Selection {
-	for i := 0; i < n; i += 64 {
-		k := min(64, n-i)
-		w := (m.word(i, k) ^ flip) & (^uint64(0) >> (64 - k))
-		for ; w != 0; w &= w - 1 {
-			s = append(s, uint32(i+bits.TrailingZeros64(w)))
+// blockRows is how many rows a filter marks before it appends their numbers: enough
+// that calls are cheap, few enough that the marks stay in the nearest cache.
+const blockRows = 4096
+
+// rowMarks holds a bit for each row of a block: bit i%64 of word i/64 is row i.
+type rowMarks [blockRows / 64]uint64
+
+// appendOnes appends the numbers of the rows that are marked, of which the first
+// possible one is base.
+func (s Selection) appendOnes(marks []uint64, base int) Selection {
+	n := cpu.CountOnes(marks)
+	if n == 0 {
+		return s
+	}
+	s = slices.Grow(s, n)
+	k := len(s)
+	cpu.SelectOnes(s[k:cap(s)], marks, uint32(base))
+	return s[:k+n]
+}
+
+// appendOnes appends the numbers of those of the first n bits that are set.
+func (m bitmap) appendOnes(s Selection, n int) Selection {
+	var marks rowMarks
+	for i := 0; i < n; i += blockRows {
+		s = s.appendOnes(m.load(&marks, i, min(n-i, blockRows)), i)
+	}
+	return s
+}
+
+// appendZeros appends the numbers of those of the first n bits that are not set.
+func (m bitmap) appendZeros(s Selection, n int) Selection {
+	var marks rowMarks
+	for i := 0; i < n; i += blockRows {
+		k := min(n-i, blockRows)
+		words := m.load(&marks, i, k)
+		for j := range words {
+			words[j] = ^words[j]
 		}
+		if k%64 != 0 {
+			words[k/64] &= 1<<(k%64) - 1
+		}
+		s = s.appendOnes(words, i)
 	}
 	return s
 }
@@ -161,13 +195,21 @@ func (s Selection) NotInto(dst Selection, n int) Selection {
 		if int64(r) >= int64(n) {
 			break
 		}
-		for ; next < int(r); next++ {
-			dst = append(dst, uint32(next))
-		}
-		next++
+		dst = dst.appendRange(next, int(r))
+		next = int(r) + 1
 	}
-	for ; next < n; next++ {
-		dst = append(dst, uint32(next))
+	return dst.appendRange(next, n)
+}
+
+// appendRange appends the numbers from lo to hi, hi not included.
+func (s Selection) appendRange(lo, hi int) Selection {
+	if hi <= lo {
+		return s
 	}
-	return dst
+	k := len(s)
+	s = slices.Grow(s, hi-lo)[:k+hi-lo]
+	for i := range s[k:] {
+		s[k+i] = uint32(lo + i)
+	}
+	return s
 }

@@ -1,15 +1,13 @@
 package stringtensor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // PayloadBytes returns the sum of the lengths of all rows.
-func (c *Column) PayloadBytes() int64 {
-	var n uint64
-	for i := range c.views {
-		n += uint64(uint32(c.views[i].lo))
-	}
-	return int64(n)
-}
+func (c *Column) PayloadBytes() int64 { return int64(cpu.SumLengths(wordsOf(c.views))) }
 
 // RetainedBytes returns the memory in bytes that the column keeps alive: views,
 // validity, and every buffer up to its capacity, each memory counted once. What

@@ -21,7 +21,7 @@ func (c *Column) Take(rows []uint32) (*Column, error) {
 
 // gather is Take of rows that are in range.
 func (c *Column) gather(rows []uint32) *Column {
-	views := make([]StringView16, len(rows))
+	views := unzeroed[StringView16](len(rows))
 	var long uint64
 	for k, r := range rows {
 		v := c.views[r]

@@ -14,15 +14,20 @@ import (
 //
 // Columns made by this package are valid; Validate is for memory that others may
 // have written to.
-func (c *Column) Validate() error { return c.validate(MaxStringLen, false) }
+func (c *Column) Validate() error { return c.validate(MaxStringLen) }
 
 // ValidateUTF8 is [Column.Validate] and then checks that every row is UTF-8, in
 // time linear in the memory, also where rows share bytes. The error is
 // [ErrInvalid] or [ErrInvalidUTF8] and names the first bad row.
-func (c *Column) ValidateUTF8() error { return c.validate(MaxStringLen, true) }
+func (c *Column) ValidateUTF8() error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	return checkViewText(c)
+}
 
-// validate checks buffers of at most limit bytes, the rows, and their text.
-func (c *Column) validate(limit int, text bool) error {
+// validate checks the layout of buffers of at most limit bytes and of the rows.
+func (c *Column) validate(limit int) error {
 	for i, b := range c.buffers {
 		switch {
 		case b == nil:
@@ -50,9 +55,6 @@ func (c *Column) validate(limit int, text bool) error {
 		if err := v.check(c.buffers); err != nil {
 			return fmt.Errorf("%w: row %d: %w", ErrInvalid, i, err)
 		}
-	}
-	if text {
-		return checkViewText(c)
 	}
 	return nil
 }

@@ -38,12 +38,20 @@ func InlineView(s []byte) (v StringView16, ok bool) {
 	if len(s) > MaxInline {
 		return StringView16{}, false
 	}
-	var b [16]byte
-	copy(b[4:], s)
-	return StringView16{
-		lo: uint64(len(s)) | uint64(binary.LittleEndian.Uint32(b[4:]))<<32,
-		hi: binary.LittleEndian.Uint64(b[8:]),
-	}, true
+	// Two loads that overlap take what no single one can without reading beyond s.
+	switch n := uint(len(s)); {
+	case n >= 8:
+		head := binary.LittleEndian.Uint64(s)
+		tail := uint64(binary.LittleEndian.Uint32(s[n-4:])) >> (8 * (12 - n) & 63)
+		return StringView16{lo: uint64(n) | head<<32, hi: head>>32 | tail<<32}, true
+	case n >= 4:
+		tail := uint64(binary.LittleEndian.Uint32(s[n-4:])) >> (8 * (8 - n) & 63)
+		return StringView16{lo: uint64(n) | uint64(binary.LittleEndian.Uint32(s))<<32, hi: tail}, true
+	case n > 0:
+		b := uint64(s[0]) | uint64(s[n/2])<<(8*(n/2)&63) | uint64(s[n-1])<<(8*(n-1)&63)
+		return StringView16{lo: uint64(n) | b<<32}, true
+	}
+	return StringView16{}, true
 }
 
 // pooledView returns the view of s, longer than MaxInline, that lies at offset

@@ -3,39 +3,51 @@ package stringtensor
 import (
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
-// checkViewText checks that every row of a valid column is UTF-8. Views that
-// someone else made may all show the same bytes, so that the rows are far longer
-// than the memory; then each byte is still read once only.
+// checkViewText checks that every row of a valid column is UTF-8. A buffer that is
+// UTF-8 as a whole leaves only the borders of its rows to be looked at. Views that
+// someone else made may all show the same bytes, so that the rows are far longer than
+// the memory; then each byte is still read once only.
 func checkViewText(c *Column) error {
 	memory := int64(len(c.views)) * ViewSize
-	for _, b := range c.buffers {
-		memory += int64(b.Len())
+	for _, p := range c.data {
+		memory += int64(len(p))
 	}
-	if c.PayloadBytes() <= memory {
-		for i := range c.views {
-			if err := rowUTF8(i, c.Bytes(i)); err != nil {
-				return err
-			}
+	payload := c.PayloadBytes()
+	whole := make([]bool, len(c.data))
+	if payload >= memory/4 { // else most of it may be of no row
+		for i, p := range c.data {
+			whole[i] = cpu.ValidUTF8(p)
 		}
-		return nil
 	}
-	indexes := make([]*utf8Index, len(c.buffers))
+	indexes := make([]*utf8Index, len(c.data))
 	for i := range c.views {
 		v := &c.views[i]
-		ok := false
 		if v.IsInline() {
-			ok = utf8.Valid(v.inline())
-		} else {
-			b := v.Buffer()
-			if indexes[b] == nil {
-				indexes[b] = newUTF8Index(c.buffers[b].data)
+			if (v.lo>>32|v.hi)&0x8080808080808080 != 0 && !utf8.Valid(v.inline()) {
+				return rowUTF8(i, v.inline())
 			}
-			ok = indexes[b].valid(v.Offset(), v.Offset()+v.Len())
+			continue
+		}
+		b, start := v.Buffer(), v.Offset()
+		p, end := c.data[b], start+v.Len()
+		ok := false
+		switch {
+		case whole[b]:
+			ok = utf8.RuneStart(p[start]) && (end == len(p) || utf8.RuneStart(p[end]))
+		case payload <= memory:
+			ok = cpu.ValidUTF8(p[start:end])
+		default:
+			if indexes[b] == nil {
+				indexes[b] = newUTF8Index(p)
+			}
+			ok = indexes[b].valid(start, end)
 		}
 		if !ok {
-			return rowUTF8(i, c.Bytes(i))
+			return rowUTF8(i, p[start:end])
 		}
 	}
 	return nil

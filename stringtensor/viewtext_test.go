@@ -2,6 +2,8 @@ package stringtensor
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -25,12 +27,13 @@ func TestUTF8IndexAgreesWithStdlib(t *testing.T) {
 	})
 }
 
-// sharedRows returns n rows that all show the same n bytes.
+// sharedRows returns n rows that all show the same n bytes of a buffer that is not
+// UTF-8 as a whole.
 func sharedRows(n int) *Column {
-	data := bytes.Repeat([]byte("é"), n/2)
+	data := append(bytes.Repeat([]byte("é"), n/2), 0xff)
 	views := make([]StringView16, n)
 	for i := range views {
-		views[i] = pooledView(data, 0, 0)
+		views[i] = pooledView(data[:n], 0, 0)
 	}
 	return newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0)
 }
@@ -56,7 +59,37 @@ func TestCheckOfSharedTextIsLinear(t *testing.T) {
 
 func TestCheckViewTextNamesTheRow(t *testing.T) {
 	c := sharedRows(1 << 10)
-	c.views[7] = pooledView(c.buffers[0].data[1:], 0, 1)
+	c.views[7] = pooledView(c.buffers[0].data[1:1<<10], 0, 1)
 	require.ErrorIs(t, checkViewText(c), ErrInvalidUTF8)
 	require.ErrorContains(t, checkViewText(c), "row 7")
+}
+
+// Rows anywhere in buffers that are UTF-8 as a whole, nearly, or not.
+func TestCheckViewTextAgreesWithStdlib(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := []string{"a", "é", "東", "𝄞", "some letters and no more", "\x80"}
+		pieces = pieces[:rapid.IntRange(1, len(pieces)).Draw(t, "kinds of pieces")]
+		data := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 14, 60).Draw(t, "pieces"), ""))
+		var views []StringView16
+		bad := -1
+		for i := range rapid.IntRange(1, 20).Draw(t, "rows") {
+			lo := rapid.IntRange(0, len(data)).Draw(t, "lo")
+			row := data[lo:rapid.IntRange(lo, len(data)).Draw(t, "hi")]
+			v, ok := InlineView(row)
+			if !ok {
+				v = pooledView(row, 0, lo)
+			}
+			views = append(views, v)
+			if bad < 0 && !utf8.Valid(row) {
+				bad = i
+			}
+		}
+		err := checkViewText(newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0))
+		if bad < 0 {
+			require.NoError(t, err)
+			return
+		}
+		require.ErrorIs(t, err, ErrInvalidUTF8)
+		require.ErrorContains(t, err, fmt.Sprintf("row %d,", bad))
+	})
 }

@@ -1,6 +1,13 @@
 package stringtensor
 
-import "strings"
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"unsafe"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
 
 // NoBound as a longest length means that there is none.
 const NoBound = -1
@@ -19,25 +26,35 @@ func (c *Column) WherePrefixInto(dst Selection, prefix string) Selection {
 		return c.WhereValidInto(dst)
 	}
 	dst = dst[:0]
-	if len(prefix) > MaxStringLen {
+	n := len(prefix)
+	if n > MaxStringLen {
 		return dst
 	}
-	n := uint32(len(prefix))
 	key, mask := prefixKey(prefix)
-	if n <= 4 {
-		for i := range c.views {
-			lo := c.views[i].lo
-			if (lo^key)&mask == 0 && uint32(lo) >= n {
-				dst = append(dst, uint32(i))
-			}
-		}
-		return dst
+	dst = c.appendMatches(dst, key, mask)
+	if n <= 4 && prefix[n-1] != 0 {
+		return dst // a shorter row has padding in its place, which is zero
 	}
-	for i := range c.views {
-		lo := c.views[i].lo
-		if (lo^key)&mask == 0 && uint32(lo) >= n && c.At(i)[4:n] == prefix[4:] {
-			dst = append(dst, uint32(i))
+	k := 0
+	for _, r := range dst {
+		if uint32(c.views[r].lo) >= uint32(n) && (n <= 4 || c.At(int(r))[4:n] == prefix[4:]) {
+			dst[k] = r
+			k++
 		}
+	}
+	return dst[:k]
+}
+
+// appendMatches appends the rows whose view agrees with key in the bits of mask of
+// its first word, null rows among them.
+func (c *Column) appendMatches(dst Selection, key, mask uint64) Selection {
+	var marks rowMarks
+	views := wordsOf(c.views)
+	for i := 0; i < len(views); i += blockRows {
+		block := views[i:min(i+blockRows, len(views))]
+		words := marks[:(len(block)+63)/64]
+		cpu.MatchViews(words, block, key, mask)
+		dst = dst.appendOnes(words, i)
 	}
 	return dst
 }
@@ -107,21 +124,19 @@ func (c *Column) WhereEqualInto(dst Selection, s string) Selection {
 	if len(s) > MaxStringLen {
 		return dst
 	}
-	if v, ok := InlineView([]byte(s)); ok {
-		for i := range c.views {
-			if c.views[i] == v {
-				dst = append(dst, uint32(i))
-			}
-		}
+	dst = c.appendMatches(dst, lengthAndPrefix(s), math.MaxUint64)
+	if len(s) <= 4 {
 		return dst
 	}
-	lo := lengthAndPrefix(s)
-	for i := range c.views {
-		if c.views[i].lo == lo && c.At(i)[4:] == s[4:] {
-			dst = append(dst, uint32(i))
+	v, inline := InlineView(unsafe.Slice(unsafe.StringData(s), len(s)))
+	k := 0
+	for _, r := range dst {
+		if inline && c.views[r].hi == v.hi || !inline && c.At(int(r))[4:] == s[4:] {
+			dst[k] = r
+			k++
 		}
 	}
-	return dst
+	return dst[:k]
 }
 
 // lengthAndPrefix returns the first word of the view of s.
@@ -166,13 +181,38 @@ func (c *Column) WhereLengthInto(dst Selection, shortest, longest int) Selection
 	if longest >= 0 {
 		hi = min(hi, uint64(longest))
 	}
-	for i := range c.views {
-		if n := uint64(uint32(c.views[i].lo)); n >= lo && n <= hi {
-			dst = append(dst, uint32(i))
-		}
+	switch {
+	case lo > hi:
+		return dst
+	case lo == hi:
+		dst = c.appendMatches(dst, lo, math.MaxUint32)
+	default:
+		dst = c.appendLengths(dst, lo, hi)
 	}
 	if lo == 0 {
 		return c.dropNulls(dst)
+	}
+	return dst
+}
+
+// appendLengths appends the rows of lo to hi bytes, null rows as those of none.
+func (c *Column) appendLengths(dst Selection, lo, hi uint64) Selection {
+	var marks rowMarks
+	for i := 0; i < len(c.views); i += blockRows {
+		block := c.views[i:min(i+blockRows, len(c.views))]
+		words := marks[:(len(block)+63)/64]
+		for w := range words {
+			var outside uint64
+			rows := block[64*w : min(64*w+64, len(block))]
+			for k := range rows {
+				// Lengths below lo wrap around to far above hi. There is no branch, which
+				// lengths in any order would make the processor guess wrong.
+				_, far := bits.Sub64(hi-lo, uint64(uint32(rows[k].lo))-lo, 0)
+				outside |= far << (k & 63)
+			}
+			words[w] = ^outside & (math.MaxUint64 >> (64 - len(rows)))
+		}
+		dst = dst.appendOnes(words, i)
 	}
 	return dst
 }
@@ -202,7 +242,7 @@ func (c *Column) WhereNullInto(dst Selection) Selection {
 	if c.nulls == 0 {
 		return dst[:0]
 	}
-	return c.valid.appendOnes(dst[:0], len(c.views), ^uint64(0))
+	return c.valid.appendZeros(dst[:0], len(c.views))
 }
 
 // WhereValid returns the rows that are not null. O(N).
@@ -214,5 +254,5 @@ func (c *Column) WhereValidInto(dst Selection) Selection {
 	if c.nulls == 0 {
 		return Selection(nil).NotInto(dst, len(c.views))
 	}
-	return c.valid.appendOnes(dst[:0], len(c.views), 0)
+	return c.valid.appendOnes(dst[:0], len(c.views))
 }

@@ -125,6 +125,10 @@ func TestPayloadIsNotTouchedAfterTheFirstWord(t *testing.T) {
 func TestPredicatesAllocateNothing(t *testing.T) {
 	c := modelOf("", "abcd", "abcdefgh", "abcd and more than twelve bytes", "another row, more than twelve").build(t, MaxStringLen)
 	set := NewSet("abcd", "abcd and more than twelve bytes")
+	many := modelOf(strings.Split(strings.Repeat("ab,abcde,", blockRows), ",")...).build(t, 1000)
+	twin := c.Compact()
+	wide := make(Selection, 0, many.Len())
+	offsets, payload := make([]uint32, many.Len()+1), make([]byte, many.PayloadBytes())
 	dst, and, or := make(Selection, 0, 8), make(Selection, 0, 8), make(Selection, 0, 16)
 	lengths, hashes := make([]uint32, 0, 8), make([]uint64, 0, 8)
 	for name, f := range map[string]func(){
@@ -145,10 +149,21 @@ func TestPredicatesAllocateNothing(t *testing.T) {
 			and = or.NotInto(and, c.Len())
 			or = and.AndNotInto(or, dst)
 		},
+		"many rows": func() {
+			wide = many.WherePrefixInto(wide, "a")
+			wide = many.WhereEqualInto(wide, "abcde")
+			wide = many.WhereLengthInto(wide, 2, 4)
+			wide = many.WhereValidInto(wide)
+		},
+		"pack": func() {
+			if _, _, err := many.GPUBuffersInto(offsets, payload); err != nil {
+				panic(err)
+			}
+		},
 		"lengths": func() { lengths = c.LengthsInto(lengths) },
 		"hashes":  func() { hashes = c.HashAllInto(hashes) },
 		"compare": func() {
-			if c.FastEq(3, c, 4) || c.Compare(3, c, 4) > 0 || !c.Equal(c) {
+			if c.FastEq(3, c, 4) || c.Compare(3, c, 4) > 0 || !c.Equal(c) || !c.Equal(twin) {
 				panic("wrong")
 			}
 		},
@@ -176,5 +191,58 @@ func TestWhereContainsIsLinear(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Prefixes that padding could be taken for: of NUL, or that end with it.
+func TestPrefixesOfNUL(t *testing.T) {
+	texts := []string{""}
+	for i := 0; len(texts[i]) < 6; i++ {
+		texts = append(texts, texts[i]+"a", texts[i]+"\x00")
+	}
+	m := model{nil}
+	for i := range texts {
+		long := texts[i] + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+		m = append(m, &texts[i], &long)
+	}
+	c := m.build(t, MaxStringLen)
+	for _, p := range texts {
+		requireSelection(t, m.where(func(s string) bool { return strings.HasPrefix(s, p) }), c.WherePrefix(p))
+		requireSelection(t, m.where(func(s string) bool { return s == p }), c.WhereEqual(p))
+	}
+}
+
+// Rows are marked block by block: columns that end before, at and after a border, with
+// matches in all places, in dst that grows and that does not.
+func TestPredicatesAcrossBlocks(t *testing.T) {
+	for _, n := range []int{63, 64, 65, blockRows - 1, blockRows, blockRows + 1, 2*blockRows + 65} {
+		m := make(model, n)
+		for i := range m {
+			// Any order, so that no two blocks are alike; a seventh are null.
+			if k := i * 7919 % 99991; k%7 != 0 {
+				s := strings.Repeat("ab\x00", k%6) + strings.Repeat("c", k%5)
+				m[i] = &s
+			}
+		}
+		c := m.build(t, MaxStringLen)
+		dst := make(Selection, 5, 50)
+		for _, p := range []string{"a", "ab\x00", "ab\x00a", "ab\x00ab", "ab\x00ab\x00ab\x00ab\x00ab\x00", "cc", "\x00"} {
+			want := m.where(func(s string) bool { return strings.HasPrefix(s, p) })
+			requireSelection(t, want, c.WherePrefixInto(dst, p))
+			requireRows(t, m.take(want), c.FilterByPrefix(p))
+			requireSelection(t, m.where(func(s string) bool { return s == p }), c.WhereEqualInto(dst, p))
+		}
+		for _, b := range [][2]int{{0, 0}, {3, 3}, {1, 7}, {0, 12}, {13, NoBound}, {18, 18}, {90, NoBound}} {
+			want := m.where(func(s string) bool { return len(s) >= b[0] && (b[1] < 0 || len(s) <= b[1]) })
+			requireSelection(t, want, c.WhereLengthInto(dst, b[0], b[1]))
+		}
+		valid := m.where(func(string) bool { return true })
+		requireSelection(t, valid, c.WhereValidInto(dst))
+		requireSelection(t, valid.Not(n), c.WhereNullInto(dst))
+		require.Equal(t, n-len(valid), len(c.WhereNull()))
+		part, err := c.Slice(n/3, n)
+		require.NoError(t, err)
+		requireSelection(t, m[n/3:].where(func(string) bool { return true }), part.WhereValid())
+		require.Equal(t, part.Len()-part.NullCount(), len(part.WhereValid()))
 	}
 }
