@@ -3,30 +3,34 @@ package main
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
+	"github.com/rosaline-go/rosaline/bench/text/internal/measure"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
 // columnSpecs are the jobs on columns of strings.
-func columnSpecs() []spec {
-	return []spec{
-		{"from strings", "FromStrings", bindFromStrings},
-		{"from offsets", "FromOffsets", bindFromOffsets},
-		{"equal", "Equal", bindEqual},
-		{"prefix", "FilterByPrefix", bindPrefix},
-		{"prefix select", "WherePrefixInto", bindPrefixSelect},
-		{"pack", "GPUBuffers", bindPack},
-		{"pack into", "GPUBuffersInto", bindPackInto},
-		{"hash", "HashAllInto", bindHash},
+func columnSpecs() []measure.Spec {
+	return []measure.Spec{
+		measure.NewSpec("from strings", "FromStrings", bindFromStrings),
+		measure.NewSpec("from offsets", "FromOffsets", bindFromOffsets),
+		measure.NewSpec("equal", "Equal", bindEqual),
+		measure.NewSpec("prefix", "FilterByPrefix", bindPrefix),
+		measure.NewSpec("prefix select", "WherePrefixInto", bindPrefixSelect),
+		measure.NewSpec("memcpy", "append", bindMemcpy),
+		measure.NewSpec("pack", "GPUBuffers", bindPack),
+		measure.NewSpec("memcpy into", "copy", bindMemcpyInto),
+		measure.NewSpec("pack into", "GPUBuffersInto", bindPackInto),
+		measure.NewSpec("hash", "HashAllInto", bindHash),
 	}
 }
 
 // ofColumn is work whose result is a column.
-func ofColumn(do func() (*stringtensor.Column, error)) work {
+func ofColumn(do func() (*stringtensor.Column, error)) measure.Work {
 	var c *stringtensor.Column
-	return work{
-		run:  func() (err error) { c, err = do(); return err },
-		rows: func() (iter.Seq[[]byte], error) { return columnRows(c), nil },
+	return measure.Work{
+		Run:  func() (err error) { c, err = do(); return err },
+		Rows: func() (iter.Seq[[]byte], error) { return columnRows(c), nil },
 	}
 }
 
@@ -40,56 +44,56 @@ func columnRows(c *stringtensor.Column) iter.Seq[[]byte] {
 	}
 }
 
-func bindFromStrings(d *dataset) (work, error) {
-	return ofColumn(func() (*stringtensor.Column, error) { return stringtensor.FromStrings(d.rows) }), nil
+func bindFromStrings(d *measure.Dataset) (measure.Work, error) {
+	return ofColumn(func() (*stringtensor.Column, error) { return stringtensor.FromStrings(d.Rows) }), nil
 }
 
-func bindFromOffsets(d *dataset) (work, error) {
+func bindFromOffsets(d *measure.Dataset) (measure.Work, error) {
 	return ofColumn(func() (*stringtensor.Column, error) {
-		return stringtensor.FromOffsets(d.offsets, d.payload)
+		return stringtensor.FromOffsets(d.Offsets, d.Payload)
 	}), nil
 }
 
-func bindEqual(d *dataset) (work, error) {
-	a, err := stringtensor.FromStrings(d.rows)
+func bindEqual(d *measure.Dataset) (measure.Work, error) {
+	a, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
-	b, err := stringtensor.FromStrings(d.rows)
+	b, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	same := false
-	return work{
-		run: func() error { same = a.Equal(b); return nil },
-		rows: func() (iter.Seq[[]byte], error) {
-			return func(yield func([]byte) bool) { yield(verdict(same)) }, nil
+	return measure.Work{
+		Run: func() error { same = a.Equal(b); return nil },
+		Rows: func() (iter.Seq[[]byte], error) {
+			return slices.Values([][]byte{measure.Verdict(same)}), nil
 		},
 	}, nil
 }
 
 // prefixOf is what the prefix jobs look for: three bytes that some rows have.
-func prefixOf(d *dataset) string { return d.rows[5][:3] }
+func prefixOf(d *measure.Dataset) string { return d.Rows[5][:3] }
 
-func bindPrefix(d *dataset) (work, error) {
-	c, err := stringtensor.FromStrings(d.rows)
+func bindPrefix(d *measure.Dataset) (measure.Work, error) {
+	c, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	prefix := prefixOf(d)
 	return ofColumn(func() (*stringtensor.Column, error) { return c.FilterByPrefix(prefix), nil }), nil
 }
 
-func bindPrefixSelect(d *dataset) (work, error) {
-	c, err := stringtensor.FromStrings(d.rows)
+func bindPrefixSelect(d *measure.Dataset) (measure.Work, error) {
+	c, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	prefix := prefixOf(d)
 	var rows stringtensor.Selection
-	return work{
-		run: func() error { rows = c.WherePrefixInto(rows, prefix); return nil },
-		rows: func() (iter.Seq[[]byte], error) {
+	return measure.Work{
+		Run: func() error { rows = c.WherePrefixInto(rows, prefix); return nil },
+		Rows: func() (iter.Seq[[]byte], error) {
 			kept, err := c.Filter(rows)
 			return columnRows(kept), err
 		},
@@ -97,12 +101,12 @@ func bindPrefixSelect(d *dataset) (work, error) {
 }
 
 // ofBuffers is work whose result is offsets and payload.
-func ofBuffers(do func() ([]uint32, []byte, error)) work {
+func ofBuffers(do func() ([]uint32, []byte, error)) measure.Work {
 	var offsets []uint32
 	var payload []byte
-	return work{
-		run: func() (err error) { offsets, payload, err = do(); return err },
-		rows: func() (iter.Seq[[]byte], error) {
+	return measure.Work{
+		Run: func() (err error) { offsets, payload, err = do(); return err },
+		Rows: func() (iter.Seq[[]byte], error) {
 			return func(yield func([]byte) bool) {
 				for i := range len(offsets) - 1 {
 					if !yield(payload[offsets[i]:offsets[i+1]]) {
@@ -114,33 +118,49 @@ func ofBuffers(do func() ([]uint32, []byte, error)) work {
 	}
 }
 
-func bindPack(d *dataset) (work, error) {
-	c, err := stringtensor.FromStrings(d.rows)
+func bindPack(d *measure.Dataset) (measure.Work, error) {
+	c, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	return ofBuffers(func() ([]uint32, []byte, error) { return c.GPUBuffers() }), nil
 }
 
-func bindPackInto(d *dataset) (work, error) {
-	c, err := stringtensor.FromStrings(d.rows)
+func bindPackInto(d *measure.Dataset) (measure.Work, error) {
+	c, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	n, size := c.GPUSize()
 	offsets, payload := make([]uint32, n), make([]byte, size)
 	return ofBuffers(func() ([]uint32, []byte, error) { return c.GPUBuffersInto(offsets, payload) }), nil
 }
 
-func bindHash(d *dataset) (work, error) {
-	c, err := stringtensor.FromStrings(d.rows)
+// bindMemcpy copies the bytes that packing writes, into fresh memory: the bound of it.
+func bindMemcpy(d *measure.Dataset) (measure.Work, error) {
+	return ofBuffers(func() ([]uint32, []byte, error) {
+		return append([]uint32(nil), d.Offsets...), append([]byte(nil), d.Payload...), nil
+	}), nil
+}
+
+func bindMemcpyInto(d *measure.Dataset) (measure.Work, error) {
+	offsets, payload := make([]uint32, len(d.Offsets)), make([]byte, len(d.Payload))
+	return ofBuffers(func() ([]uint32, []byte, error) {
+		copy(offsets, d.Offsets)
+		copy(payload, d.Payload)
+		return offsets, payload, nil
+	}), nil
+}
+
+func bindHash(d *measure.Dataset) (measure.Work, error) {
+	c, err := stringtensor.FromStrings(d.Rows)
 	if err != nil {
-		return work{}, err
+		return measure.Work{}, err
 	}
 	var hashes []uint64
-	return work{
-		run: func() error { hashes = c.HashAllInto(hashes); return nil },
-		rows: func() (iter.Seq[[]byte], error) {
+	return measure.Work{
+		Run: func() error { hashes = c.HashAllInto(hashes); return nil },
+		Rows: func() (iter.Seq[[]byte], error) {
 			return func(yield func([]byte) bool) {
 				var row [8]byte
 				for _, h := range hashes {
@@ -152,12 +172,4 @@ func bindHash(d *dataset) (work, error) {
 			}, nil
 		},
 	}, nil
-}
-
-// verdict is the row of a yes or no.
-func verdict(yes bool) []byte {
-	if yes {
-		return []byte{1}
-	}
-	return []byte{0}
 }

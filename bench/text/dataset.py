@@ -1,7 +1,7 @@
 """The data that every system is timed on, made the same on every machine.
 
 A column file is little endian: the number of rows n (uint32), n+1 offsets (uint32, the first
-is 0), then the payload in UTF-8. `docs.jsonl` holds the documents of `docs.col` with ids.
+is 0), then the payload in UTF-8. The JSONL file of a set holds its rows as records with ids.
 
     python dataset.py --out DIR --corpus DIR
 """
@@ -24,7 +24,8 @@ import pyarrow as pa
 
 SEED = 7
 COLUMNS = ("short", "med", "docs")
-TEXTS = ("docs", "prose", "cjk", "pii")
+TEXTS = ("docs", "plain", "prose", "cjk", "pii")
+LINES = ("docs", "prose")
 SAMPLE_BYTES = 4_000_000  # of each set of TEXTS but docs
 PROSE = ("gnome-help/", "debian-handbook/", "jargon/")  # ids of prose in the corpus begin so
 
@@ -114,6 +115,14 @@ class Generator:
             size += len(texts[-1])
         return texts
 
+    def plain(self) -> list[str]:
+        """Documents of 500 bytes without personal data."""
+        texts, size = [], 0
+        while size < SAMPLE_BYTES:
+            texts.append(" ".join(self.rng.choices(self.words, k=80)))
+            size += len(texts[-1])
+        return texts
+
     def secret(self) -> str:
         """One piece of invented personal data that every masker should find."""
         number = self.rng.randint
@@ -198,17 +207,16 @@ def make(out: Path, corpus: Path) -> None:
     """Writes every data set to out and `SHA256SUMS` beside them."""
     out.mkdir(parents=True, exist_ok=True)
     generator = Generator()
-    docs: list[str] = []
-    for name in ("short", "med", "docs", "cjk", "pii"):
-        rows = getattr(generator, name)()
+    sets = {name: getattr(generator, name)() for name in ("short", "med", "docs", "cjk", "pii")}
+    sets["plain"] = generator.plain()
+    if texts := prose(corpus):
+        sets["prose"] = texts
+    for path in (out / "prose.col", out / "prose.jsonl"):
+        path.unlink(missing_ok=True)
+    for name, rows in sets.items():
         write_column(out / f"{name}.col", rows)
-        docs = rows if name == "docs" else docs
-    write_jsonl(out / "docs.jsonl", docs)
-    texts = prose(corpus)
-    if texts:
-        write_column(out / "prose.col", texts)
-    else:
-        (out / "prose.col").unlink(missing_ok=True)
+        if name in LINES:
+            write_jsonl(out / f"{name}.jsonl", rows)
     files = sorted(p for p in out.iterdir() if p.suffix in (".col", ".jsonl"))
     sums = (f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in files)
     (out / "SHA256SUMS").write_text("".join(sums))

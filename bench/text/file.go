@@ -11,6 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+
+	"github.com/rosaline-go/rosaline/bench/text/internal/measure"
 )
 
 // files are the input and the output of the rosaline command.
@@ -18,33 +21,55 @@ type files struct {
 	command, in, out string
 }
 
-// fileSpec is a job on files.
+// fileSpec is a job on files: the flags of a `rosaline run`.
 type fileSpec struct {
-	job, form, stages string
+	job   string
+	flags []string
 }
 
-// fileSpecs are the jobs of the rosaline command.
+// fileSpecs are the jobs of the rosaline command on the documents.
 func fileSpecs() []fileSpec {
 	return []fileSpec{
-		{"jsonl", "rosaline run", "clean,quality,dedup"},
-		{"jsonl + pii", "rosaline run", "clean,quality,dedup,pii"},
+		{"jsonl", []string{"--stages", "clean,quality,dedup"}},
+		{"jsonl + pii", []string{"--stages", "clean,quality,dedup,pii"}},
 	}
 }
 
+// chainSpecs are those that stand beside a chain of Unicode repair, masking and the
+// rules of Gopher: all stages as they are by default, and with these rules and repairs,
+// where the command has them.
+func chainSpecs(repair bool) []fileSpec {
+	gopher := []string{"--quality", "gopher"}
+	if repair {
+		gopher = append(gopher, "--repair", "all")
+	}
+	return []fileSpec{{"chain", nil}, {"chain, gopher", gopher}}
+}
+
 // work runs the command from start to end, as a user would.
-func (f files) work(stages string) work {
-	return work{
-		run: func() error {
+func (f files) work(workers int, flags []string) measure.Work {
+	return measure.Work{
+		Run: func() error {
 			var said bytes.Buffer
-			cmd := exec.Command(f.command, "run", "--stages", stages, "--workers", "1", "--progress", "off", "-o", f.out, f.in)
+			cmd := exec.Command(f.command, append([]string{"run", "--workers", strconv.Itoa(workers),
+				"--progress", "off", "-o", f.out, f.in}, flags...)...)
 			cmd.Stderr = &said
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("%w: %s", err, said.Bytes())
 			}
 			return nil
 		},
-		rows: f.rows,
+		Rows: f.rows,
 	}
+}
+
+// hasFlag reports whether `rosaline run` of the command has a flag.
+func (f files) hasFlag(name string) (bool, error) {
+	help, err := exec.Command(f.command, "run", "--help").Output()
+	if err != nil {
+		return false, fmt.Errorf("%s run --help: %w", f.command, err)
+	}
+	return bytes.Contains(help, []byte("  --"+name+" ")), nil
 }
 
 // rows yields id and text of each record of the output.

@@ -44,6 +44,18 @@ func TestFileWorkReportsTheCommand(t *testing.T) {
 	if err != nil {
 		t.Skip("no go command in the path")
 	}
-	err = files{command: command, in: "in", out: "out"}.work("clean").run()
-	require.ErrorContains(t, err, "flag provided but not defined: -stages")
+	err = files{command: command, in: "in", out: "out"}.work(1, nil).Run()
+	require.ErrorContains(t, err, "flag provided but not defined: -workers")
+}
+
+func TestFilesHasFlag(t *testing.T) {
+	_, err := files{command: filepath.Join(t.TempDir(), "none")}.hasFlag("repair")
+	require.ErrorContains(t, err, "run --help")
+	command, err := exec.LookPath("echo")
+	if err != nil {
+		t.Skip("no echo command in the path")
+	}
+	has, err := files{command: command}.hasFlag("repair")
+	require.NoError(t, err)
+	require.False(t, has)
 }

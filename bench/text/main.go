@@ -9,9 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"time"
+
+	"github.com/rosaline-go/rosaline/bench/text/internal/measure"
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 func main() {
@@ -23,10 +23,11 @@ func main() {
 
 // config is what the flags say.
 type config struct {
-	data     string
+	measure.Session
+
 	rosaline string
-	jobs     *regexp.Regexp
-	limits   limits
+	workers  int
+	levels   bool
 }
 
 func run(args []string, out io.Writer) error {
@@ -34,110 +35,131 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(out)
-	if err := enc.Encode(map[string]string{"system": "rosaline", "version": version()}); err != nil {
+	if cfg.levels {
+		for l := cpu.Generic; l <= cpu.Best(); l++ {
+			fmt.Fprintln(out, l)
+		}
+		return nil
+	}
+	// A level that could not be had must not be measured under its name.
+	if _, err := cpu.Forced(); err != nil {
 		return err
 	}
-	for _, name := range []string{"short", "med", "docs"} {
-		if err := cfg.measureSet(name, columnSpecs(), enc); err != nil {
+	enc := json.NewEncoder(out)
+	version := fmt.Sprintf("%s (%v)", measure.Version(""), cpu.Active())
+	if err := enc.Encode(map[string]string{"system": "rosaline", "version": version}); err != nil {
+		return err
+	}
+	if cfg.workers > 1 {
+		return cfg.parallel(enc)
+	}
+	return cfg.single(enc)
+}
+
+// single times the jobs of one worker.
+func (cfg *config) single(enc *json.Encoder) error {
+	for _, s := range []struct {
+		sets  []string
+		specs []measure.Spec
+	}{
+		{columnSets, columnSpecs()},
+		{textSets, textSpecs()},
+		{lineSets, fieldSpecs()},
+		{columnSets[:1], setSpecs()},
+	} {
+		for _, name := range s.sets {
+			if err := cfg.Set(name, s.specs, enc); err != nil {
+				return err
+			}
+		}
+	}
+	if cfg.rosaline == "" {
+		return nil
+	}
+	if err := cfg.measureFile("docs", fileSpecs(), enc); err != nil {
+		return err
+	}
+	repair, err := files{command: cfg.rosaline}.hasFlag("repair")
+	if err != nil {
+		return err
+	}
+	for _, name := range lineSets {
+		if err := cfg.measureFile(name, chainSpecs(repair), enc); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"docs", "prose", "cjk", "pii"} {
-		if err := cfg.measureSet(name, textSpecs(), enc); err != nil {
+	return nil
+}
+
+// parallel times the jobs that several workers share.
+func (cfg *config) parallel(enc *json.Encoder) error {
+	n := crew(cfg.workers)
+	for _, name := range columnSets {
+		if err := cfg.Set(name, n.columnSpecs(), enc); err != nil {
+			return err
+		}
+	}
+	for _, name := range textSets {
+		if err := cfg.Set(name, n.textSpecs(), enc); err != nil {
 			return err
 		}
 	}
 	if cfg.rosaline == "" {
 		return nil
 	}
-	return cfg.measureFile("docs", enc)
+	return cfg.measureFile("docs", fileSpecs(), enc)
 }
 
-func parse(args []string) (config, error) {
+// The data sets by what they are for; those of lines have a JSONL form.
+var (
+	columnSets = []string{"short", "med", "docs"}
+	textSets   = []string{"docs", "plain", "prose", "cjk", "pii"}
+	lineSets   = []string{"docs", "prose"}
+)
+
+func parse(args []string) (*config, error) {
 	var cfg config
 	f := flag.NewFlagSet("text", flag.ContinueOnError)
-	f.StringVar(&cfg.data, "data", "", "`folder` of the data sets")
+	cfg.Flags(f)
 	f.StringVar(&cfg.rosaline, "rosaline", "", "the rosaline `command`; without it files are not timed")
-	f.StringVar(&cfg.limits.checks, "checks", "", "`folder` for the CRC-32 of each result row")
-	f.StringVar(&cfg.limits.profile, "cpuprofile", "", "`file` for a CPU profile; needs -jobs to select one job")
-	f.DurationVar(&cfg.limits.minTime, "min-time", 150*time.Millisecond, "how long a job is repeated")
-	f.IntVar(&cfg.limits.maxReps, "max-reps", 9, "most repetitions of a job")
-	jobs := f.String("jobs", "", "only jobs whose job@data@form matches this `regexp`")
+	f.IntVar(&cfg.workers, "workers", 1, "workers a job; with more than 1 the jobs that can be shared")
+	f.BoolVar(&cfg.levels, "levels", false, "print the levels of instructions that this machine has, nothing else")
 	if err := f.Parse(args); err != nil {
-		return cfg, err
+		return nil, err
 	}
-	if cfg.data == "" {
-		return cfg, errors.New("-data is missing: name the folder that dataset.py wrote")
+	if cfg.levels {
+		return &cfg, nil
 	}
-	if cfg.limits.maxReps < 1 {
-		return cfg, fmt.Errorf("-max-reps is %d, want 1 or more", cfg.limits.maxReps)
+	if cfg.workers < 1 {
+		return nil, fmt.Errorf("-workers is %d, want 1 or more", cfg.workers)
 	}
-	var err error
-	cfg.jobs, err = regexp.Compile(*jobs)
-	return cfg, err
+	return &cfg, cfg.Check()
 }
 
-// measureSet times the jobs that were asked for on one data set, which is
-// loaded only if there are any. A set that was not made is passed over: the
-// prose is there only with the corpus.
-func (cfg config) measureSet(name string, specs []spec, enc *json.Encoder) error {
-	var set *dataset
-	for _, s := range specs {
-		line := line{Job: s.job, Data: name, Form: s.form}
-		if !cfg.jobs.MatchString(line.key()) {
-			continue
-		}
-		if set == nil {
-			var err error
-			set, err = readDataset(filepath.Join(cfg.data, name+".col"))
-			if errors.Is(err, fs.ErrNotExist) && name == "prose" {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-		w, err := s.bind(set)
-		if err != nil {
-			return fmt.Errorf("%s: %w", line.key(), err)
-		}
-		line.Items, line.Bytes = len(set.rows), int64(len(set.payload))
-		if err := cfg.limits.measure(line, w, enc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// measureFile times `rosaline run` on the JSONL form of a data set.
-func (cfg config) measureFile(name string, enc *json.Encoder) error {
+// measureFile times `rosaline run` on the JSONL form of a data set; one that was not
+// made is passed over.
+func (cfg *config) measureFile(name string, specs []fileSpec, enc *json.Encoder) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	f := files{command: cfg.rosaline, in: filepath.Join(cfg.data, name+".jsonl"), out: filepath.Join(dir, "out.jsonl")}
+	f := files{command: cfg.rosaline, in: filepath.Join(cfg.Data, name+".jsonl"), out: filepath.Join(dir, "out.jsonl")}
 	lines, bytes, err := f.size()
+	if errors.Is(err, fs.ErrNotExist) && name == "prose" {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, s := range fileSpecs() {
-		line := line{Job: s.job, Data: name, Form: s.form, Items: lines, Bytes: bytes}
-		if !cfg.jobs.MatchString(line.key()) {
+	for _, s := range specs {
+		line := measure.Line{Job: s.job, Data: name, Form: "rosaline run", Items: lines, Bytes: bytes}
+		if !cfg.Jobs.MatchString(line.Key()) {
 			continue
 		}
-		if err := cfg.limits.measure(line, f.work(s.stages), enc); err != nil {
+		if err := cfg.Limits.Measure(line, f.work(cfg.workers, s.flags), enc); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// version returns the version of the module as the build recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -22,6 +22,21 @@ from typing import Any
 
 import numpy as np
 
+# The jobs that are also timed with all cores: those that we share among workers.
+PARALLEL = (
+    "prefix select",
+    "equal",
+    "pack into",
+    "clean",
+    "quality",
+    "pii",
+    "pii email",
+    "fused",
+    "fused + pii",
+    "jsonl",
+    "jsonl + pii",
+)
+
 
 @dataclass
 class Job:

@@ -1,4 +1,4 @@
-"""What the runs of one comparison measured, put together."""
+"""What the runs of one comparison measured, put together; every ratio is computed here."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-OURS = "rosaline"
-RIVALS = ("luminamoon", "pyarrow", "polars")
+# Rosaline, by the instructions its loops use. The ratios are those of BASE.
+LEVELS = ("generic", "avx2", "avx512")
+BASE = "avx2"
+# The other systems; `go` are the libraries in Go.
+RIVALS = ("luminamoon", "pyarrow", "polars", "go", "datatrove")
 
 
 @dataclass
@@ -21,6 +24,7 @@ class Timing:
     items: int
     bytes: int
     seconds: list[float] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)  # the worst of the rounds
 
     @property
     def best(self) -> float:
@@ -29,6 +33,16 @@ class Timing:
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
+
+    @property
+    def gigabytes(self) -> float:
+        """GB/s of the best repetition."""
+        return self.bytes / self.best / 1e9
+
+    @property
+    def millions(self) -> float:
+        """Millions of rows a second of the best repetition."""
+        return self.items / self.best / 1e6
 
 
 @dataclass
@@ -48,22 +62,38 @@ class Outcome:
         forms = self.forms.setdefault((line["job"], line["data"]), {}).setdefault(system, {})
         timing = forms.setdefault(line["form"], Timing(line["form"], line["items"], line["bytes"]))
         timing.seconds += line["seconds"]
+        for name, value in line.get("figures", {}).items():
+            timing.figures[name] = max(value, timing.figures.get(name, value))
+
+    @property
+    def levels(self) -> list[str]:
+        """The levels that were measured."""
+        return [level for level in LEVELS if level in self.versions]
+
+    @property
+    def base(self) -> str:
+        """The level of the ratios: BASE, or where a machine lacks it the highest it has."""
+        return BASE if BASE in self.levels else (self.levels or [BASE])[-1]
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yields the job and data of each row that we have a time for."""
         for key, systems in self.forms.items():
-            if OURS in systems:
+            if self.base in systems:
                 yield key
 
     def fastest(self, key: tuple[str, str], system: str) -> Timing | None:
         """The fastest form of a system, or None where it does not do the job."""
-        forms = self.forms[key].get(system)
-        return min(forms.values(), key=lambda t: t.best) if forms else None
+        forms = self.forms.get(key, {}).get(system)
+        return min(forms.values(), key=lambda t: t.best / t.bytes) if forms else None
 
-    def ratio(self, key: tuple[str, str], system: str) -> float | None:
-        """Their best time over ours: above 1, we are faster."""
-        theirs, ours = self.fastest(key, system), self.fastest(key, OURS)
-        return theirs.best / ours.best if theirs and ours else None
+    def form(self, key: tuple[str, str], system: str, name: str) -> Timing | None:
+        """One form of a system, or None where it was not measured."""
+        return self.forms.get(key, {}).get(system, {}).get(name)
+
+    def ratio(self, key: tuple[str, str], system: str, level: str = "") -> float | None:
+        """Their best time over ours, of a level: above 1, we are faster."""
+        ours = self.fastest(key, level or self.base)
+        return faster(self.fastest(key, system), ours)
 
     def losing(self) -> list[tuple[str, str]]:
         """The rows in which some system is faster than we are."""
@@ -74,10 +104,10 @@ class Outcome:
 
         None means equal; "" that at least one of the two has no rows to compare.
         """
-        theirs, ours = self.fastest(key, system), self.fastest(key, OURS)
+        theirs, ours = self.fastest(key, system), self.fastest(key, self.base)
         if not theirs or not ours:
             return ""
-        a = self.check(key, OURS, ours.form)
+        a = self.check(key, self.base, ours.form)
         b = self.check(key, system, theirs.form)
         if a is None or b is None:
             return ""
@@ -89,3 +119,14 @@ class Outcome:
     def check(self, key: tuple[str, str], system: str, form: str) -> np.ndarray | None:
         path = self.checks / system / f"{key[0]}@{key[1]}@{form}"
         return np.fromfile(path, dtype="<u4") if path.exists() else None
+
+
+def faster(theirs: Timing | None, ours: Timing | None, median: bool = False) -> float | None:
+    """Their time over ours, each for its bytes; None where one is missing.
+
+    The bytes differ only where a slow system works on a part of the data.
+    """
+    if not theirs or not ours:
+        return None
+    a, b = (theirs.median, ours.median) if median else (theirs.best, ours.best)
+    return (a / theirs.bytes) / (b / ours.bytes)

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dataset
-from measure import Job, Limits, measure
+from measure import PARALLEL, Job, Limits, measure
 
-SYSTEMS = ("luminamoon", "pyarrow", "polars")
+SYSTEMS = ("luminamoon", "pyarrow", "polars", "datatrove")
 
 
 def jobs(system: str, data: Path, scratch: Path) -> Iterator[Job]:
@@ -24,12 +24,14 @@ def jobs(system: str, data: Path, scratch: Path) -> Iterator[Job]:
     rival = importlib.import_module(f"rival_{system}")
     print(json.dumps({"system": system, "version": rival.version()}), flush=True)
     for name in dataset.COLUMNS:
-        yield from rival.column_jobs(name, data / f"{name}.col")
+        if hasattr(rival, "column_jobs"):
+            yield from rival.column_jobs(name, data / f"{name}.col")
     for name in dataset.TEXTS:
-        if (data / f"{name}.col").exists():
+        if hasattr(rival, "text_jobs") and (data / f"{name}.col").exists():
             yield from rival.text_jobs(name, data / f"{name}.col")
-    if hasattr(rival, "file_jobs"):
-        yield from rival.file_jobs("docs", data / "docs.jsonl", scratch / "out.jsonl")
+    for name in dataset.LINES:
+        if hasattr(rival, "file_jobs") and (data / f"{name}.jsonl").exists():
+            yield from rival.file_jobs(name, data / f"{name}.jsonl", scratch / "out.jsonl")
 
 
 def main() -> None:
@@ -37,15 +39,20 @@ def main() -> None:
     parser.add_argument("system", choices=SYSTEMS)
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     parser.add_argument("--checks", type=Path, help="folder for the CRC-32 of each result row")
-    parser.add_argument("--min-time", type=float, default=0.15, help="seconds a job is repeated")
+    parser.add_argument("--min-time", type=float, default=0.1, help="seconds a job is repeated")
     parser.add_argument("--max-reps", type=int, default=9, help="most repetitions of a job")
     parser.add_argument("--jobs", default="", help="only jobs whose `job@data@form` matches it")
+    parser.add_argument(
+        "--parallel", action="store_true", help="only the jobs that are shared among workers"
+    )
     args = parser.parse_args()
     if args.max_reps < 1:
         parser.error("--max-reps must be at least 1")
     limits = Limits(args.min_time, args.max_reps, args.checks)
     with tempfile.TemporaryDirectory() as scratch:
         for job in jobs(args.system, args.data, Path(scratch)):
+            if args.parallel and job.job not in PARALLEL:
+                continue
             if re.search(args.jobs, job.key):
                 measure(job, limits)
 

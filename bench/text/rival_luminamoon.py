@@ -69,6 +69,8 @@ def text_jobs(data: str, path: Path) -> Iterator[Job]:
 
 
 def file_jobs(data: str, path: Path, out: Path) -> Iterator[Job]:
+    if data != "docs":
+        return
     job = partial(Job, data=data, items=count_lines(path), bytes=path.stat().st_size)
     for name, masker in (("jsonl", None), ("jsonl + pii", lm.PIIMasker())):
         yield job(

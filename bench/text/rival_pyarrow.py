@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ EMAIL = r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}\b"
 
 
 def version() -> str:
-    pa.set_cpu_count(1)
+    pa.set_cpu_count(int(os.environ.get("OMP_NUM_THREADS", "1")))
     return pa.__version__
 
 
@@ -57,6 +58,7 @@ def text_jobs(data: str, path: Path) -> Iterator[Job]:
     size = sum(len(row.encode()) for row in rows)
     job = partial(Job, data=data, items=len(rows), bytes=size)
     yield job("clean", form="string", run=lambda: clean(column), rows=array)
+    yield job("utf8", form="string", run=partial(column.validate, full=True), rows=valid)
     yield job("dedup", form="string", run=lambda: pc.unique(column), rows=array)
     yield job(
         "pii email",
@@ -78,6 +80,11 @@ def from_offsets(offsets: np.ndarray, payload: np.ndarray) -> pa.Array:
 def clean(column: pa.Array) -> pa.Array:
     column = pc.replace_substring(column, "\r\n", "\n")
     return pc.utf8_trim_whitespace(pc.replace_substring(column, "\r", "\n"))
+
+
+def valid(_: None) -> Iterable[bytes]:
+    """The row of a validation that raised nothing."""
+    return flags([True])
 
 
 def array(result: pa.Array) -> Iterable[bytes]:

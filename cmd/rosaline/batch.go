@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/table"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -15,8 +17,10 @@ type batch struct {
 	records *records
 	fused   *text.Batch // scratch of the stages
 	result  *text.Result
-	lines   []byte // of the output
-	rejects []byte // lines of the rejects
+	lines   []byte      // of the output, as JSONL
+	rows    *table.Rows // of the output, as a table; nil as JSONL
+	sizes   []int64     // bytes of each record of the output: of its line, or its row
+	rejects []byte      // lines of the rejects
 }
 
 // batchPool keeps batches for reuse.
@@ -30,7 +34,11 @@ func (p *batchPool) get() *batch {
 }
 
 func (p *batchPool) put(b *batch) {
-	b.records, b.result = nil, nil
+	if b.rows != nil {
+		b.rows.Release()
+	}
+	b.records.release()
+	b.records, b.result, b.rows = nil, nil, nil
 	p.pool.Put(b)
 }
 
@@ -96,11 +104,14 @@ func (r *resolving) Finish(context.Context, func(*batch)) error {
 	return nil
 }
 
-// emitting is the stage that writes the lines of the output and of the rejects.
+// emitting is the stage that makes the records of the output, as lines or as rows, and
+// the lines of the rejects.
 type emitting struct {
-	pipeline        *text.FusedPipeline
-	tokens, rejects bool // whether there are tokens, and rejects
-	pause           func()
+	pipeline *text.FusedPipeline
+	format   output.Format
+	columns  table.Columns
+	rejects  bool // whether there are rejects
+	pause    func()
 }
 
 // Name implements [pipeline.Named].
@@ -110,16 +121,19 @@ func (*emitting) Name() string { return "emit" }
 func (e *emitting) Apply(_ context.Context, b *batch, emit func(*batch)) error {
 	e.pause()
 	result, err := e.pipeline.Emit(b.fused)
+	if err == nil {
+		b.result = result
+		if e.format == output.JSONL {
+			err = e.makeLines(b)
+		} else {
+			err = e.makeRows(b)
+		}
+	}
 	if err != nil {
 		if b.records.file == "" {
 			return err
 		}
 		return fmt.Errorf("%s: %w", b.records.file, err)
-	}
-	b.result = result
-	b.lines = b.lines[:0]
-	for i, row := range result.Rows {
-		b.lines = e.appendRecord(b.lines, b.records, int(row), result.Column.Bytes(i))
 	}
 	b.rejects = b.rejects[:0]
 	if e.rejects {
@@ -129,14 +143,46 @@ func (e *emitting) Apply(_ context.Context, b *batch, emit func(*batch)) error {
 	return nil
 }
 
-// appendRecord appends the line of output of a row.
-func (e *emitting) appendRecord(dst []byte, r *records, row int, s []byte) []byte {
-	dst = r.appendID(dst, row)
-	dst = jsonl.AppendString(append(dst, `,"text":`...), s)
-	if e.tokens {
-		dst = jsonl.AppendBytes(append(dst, `,"tokens":`...), s)
+// makeLines makes the lines of the survivors.
+func (e *emitting) makeLines(b *batch) error {
+	var others []string
+	if b.result.Spans != nil {
+		others = []string{spansMember}
 	}
-	return appendEnd(dst, r.padded(row))
+	members, err := newMembers(b.records.meta, e.columns, others...)
+	if err != nil {
+		return err
+	}
+	b.lines, b.sizes = b.lines[:0], b.sizes[:0]
+	for i, row := range b.result.Rows {
+		begin := len(b.lines)
+		b.lines = b.records.appendID(b.lines, int(row))
+		text := b.result.Column.Bytes(i)
+		b.lines = jsonl.AppendString(append(b.lines, `,"text":`...), text)
+		b.lines = appendSpans(b.lines, e.pipeline.PII(), b.result, i)
+		b.lines = members.appendTo(b.lines, int(row))
+		if e.columns.Tokens {
+			b.lines = jsonl.AppendBytes(append(b.lines, `,"tokens":`...), text)
+		}
+		b.lines = appendEnd(b.lines, b.records.padded(int(row)))
+		b.sizes = append(b.sizes, int64(len(b.lines)-begin))
+	}
+	return nil
+}
+
+// makeRows makes the rows of the survivors.
+func (e *emitting) makeRows(b *batch) error {
+	ids, err := b.records.id.Take(b.result.Rows)
+	if err != nil {
+		return err
+	}
+	b.rows, err = e.columns.NewRows(ids, b.result.Column, b.records.padded, b.records.meta, b.result.Rows)
+	if err != nil {
+		return err
+	}
+	b.rows.File = b.records.file
+	b.sizes = append(b.sizes[:0], b.rows.Sizes...)
+	return nil
 }
 
 // appendEnd appends the end of a line about a record that is padding, or is not.

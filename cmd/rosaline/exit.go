@@ -69,7 +69,7 @@ func flagError(err error) error {
 
 // inputError tells wrong usage of INPUT from inputs that cannot be read.
 func inputError(err error) error {
-	if errors.Is(err, source.ErrNotYet) || errors.Is(err, source.ErrFormat) || errors.Is(err, source.ErrOption) {
+	if errors.Is(err, source.ErrFormat) || errors.Is(err, source.ErrOption) {
 		return &usageError{err}
 	}
 	return err

@@ -18,6 +18,7 @@ func TestExitCodes(t *testing.T) {
 	write(t, dir, "good.jsonl", proseRecords(3))
 	write(t, dir, "bad.jsonl", record("1", prose(1))+"{not json\n"+record("2", prose(2)))
 	write(t, dir, "cut.jsonl.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")
+	write(t, dir, "cut.parquet", "PAR1\x00")
 	write(t, dir, "blank.jsonl", "\n \n")
 	write(t, dir, "empty.jsonl", "")
 	write(t, dir, "words.csv", "a,b\n")
@@ -52,6 +53,11 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "--seed", "7", "good.jsonl"}, 0, "no effect"},
 		{[]string{"run", "--epochs", "2", "blank.jsonl"}, 0, ""},
 		{[]string{"quality", "good.jsonl"}, 0, ""},
+		{[]string{"run", "--out-format", "arrow", "good.jsonl"}, 0, ""},
+		{[]string{"run", "--out-format", "parquet", "good.jsonl"}, 0, ""},
+		{[]string{"run", "-o", "x.parquet", "good.jsonl"}, 0, ""},
+		{[]string{"run", "-o", "folder", "good.jsonl"}, 0, ""},
+		{[]string{"run", "-o", "new/", "good.jsonl"}, 0, ""},
 
 		// Failed.
 		{[]string{"run", "bad.jsonl"}, 1, "bad.jsonl:2: "},
@@ -70,6 +76,9 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "good.jsonl", "--report", "no/such/r.json"}, 1, "--report"},
 		{[]string{"run", "--device", "cuda", "good.jsonl"}, 1, "--device cuda: this build has no device support"},
 		{[]string{"quality", "bad.jsonl"}, 1, "bad.jsonl:2: "},
+		{[]string{"inspect", "missing.arrow"}, 1, "missing.arrow"},
+		{[]string{"inspect", "cut.parquet"}, 1, "not sound"},
+		{[]string{"run", "--format", "parquet", "good.jsonl"}, 1, "good.jsonl"},
 
 		// Wrong usage.
 		{nil, 2, "no command"},
@@ -130,20 +139,21 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "--rejects", "-", "good.jsonl"}, 2, "overwrite"},
 		{[]string{"run", "--rejects", "folder", "good.jsonl"}, 2, "folder"},
 		{[]string{"run", "-o", "", "good.jsonl"}, 2, "--output"},
+		{[]string{"run", "-o", "x.parquet", "--out-format", "arrow", "good.jsonl"}, 2, "x.parquet promises parquet, --out-format is arrow"},
+		{[]string{"run", "-o", "x.jsonl", "--out-format", "parquet", "good.jsonl"}, 2, "x.jsonl promises jsonl"},
+		{[]string{"run", "-o", "x.arrow.gz", "good.jsonl"}, 2, "leave .gz out"},
+		{[]string{"run", "--rejects", "x.parquet", "good.jsonl"}, 2, "--rejects x.parquet"},
+		{[]string{"run", "-o", ".", "--rejects", "part-00000.jsonl", "good.jsonl"}, 2, "overwrite"},
+		{[]string{"run", "--shard-size", "0", "good.jsonl"}, 2, "--shard-size"},
+		{[]string{"run", "--shard-rows", "0", "good.jsonl"}, 2, "--shard-rows"},
+		{[]string{"inspect"}, 2, "PATH is missing"},
 
 		// Not yet.
 		{[]string{"rosa"}, 2, "rosa: not yet"},
 		{[]string{"rosa", "--algorithm", "rlbwt", "--text", "file"}, 2, "rosa: not yet"},
-		{[]string{"inspect", "dir", "--json"}, 2, "inspect: not yet"},
-		{[]string{"run", "words.csv"}, 2, "words.csv"},
-		{[]string{"run", "--format", "parquet", "good.jsonl"}, 2, "--format: not yet"},
-		{[]string{"run", "--quality", "gopher", "good.jsonl"}, 2, "--quality: not yet"},
+		{[]string{"inspect", "folder", "--json"}, 2, "inspect: not yet"},
+		{[]string{"inspect", "good.jsonl"}, 2, "inspect: not yet"},
 		{[]string{"run", "--dedup", "near", "good.jsonl"}, 2, "--dedup: not yet"},
-		{[]string{"run", "--out-format", "arrow", "good.jsonl"}, 2, "--out-format: not yet"},
-		{[]string{"run", "--out-format", "parquet", "good.jsonl"}, 2, "--out-format: not yet"},
-		{[]string{"run", "-o", "x.parquet", "good.jsonl"}, 2, "--output: not yet"},
-		{[]string{"run", "-o", "folder", "good.jsonl"}, 2, "--output: not yet"},
-		{[]string{"run", "-o", "new/", "good.jsonl"}, 2, "--output: not yet"},
 		{[]string{"run", "--state", "dir", "good.jsonl"}, 2, "rosaline: --state: not yet: "},
 		{[]string{"run", "--commit-every", "4", "good.jsonl"}, 2, "--commit-every: not yet"},
 	} {

@@ -130,7 +130,8 @@ func TestDefaultsAreAccepted(t *testing.T) {
 	f := &runFlags{}
 	f.add(flags)
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.DefValue != "preset" { // a bound has no word for it
+		_, pairs := flag.Value.(*pairsValue)     // none of which is no argument
+		if flag.DefValue != "preset" && !pairs { // a bound has no word for it
 			require.NoError(t, flags.Set(flag.Name, flag.DefValue), flag.Name)
 			require.Equal(t, flag.DefValue, flag.Value.String(), flag.Name)
 		}

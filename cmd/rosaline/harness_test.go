@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/table"
 	"github.com/rosaline-go/rosaline/pipeline"
 )
 
@@ -74,8 +75,9 @@ func runDelayed(t require.TestingT, stdin string, args ...string) (out, rejects 
 	rejectFile, err := output.Create(output.Stdout, &rejectBytes)
 	require.NoError(t, err)
 	h := pausingHarness(t, pause, rejectFile, bytes.NewReader([]byte(stdin)), args...)
-	h.writer.out, err = output.Create(output.Stdout, &outBytes)
+	outFile, err := output.Create(output.Stdout, &outBytes)
 	require.NoError(t, err)
+	h.writer.out = newFileSink(outFile, output.JSONL, table.Columns{}, 1)
 	_, err = drive(h.engine, h.plan, h.writer.write)
 	require.NoError(t, err)
 	return outBytes.String(), rejectBytes.String()

@@ -13,7 +13,10 @@ import (
 type inputFlags struct {
 	textKey, idKey          string
 	format                  formatValue
+	csvHeader               bool
+	metadata                metadataValue
 	maxLine, maxWindow      sizeValue
+	maxBlock                sizeValue
 	invalidUTF8, surrogates policyValue
 	onError                 choiceValue
 	engineFlags
@@ -21,13 +24,17 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.textKey, "text-key", "text", "find the text of a record at the dotted `PATH`; digits index arrays")
+	flags.StringVar(&f.textKey, "text-key", "text", "find the text of a record at the dotted `PATH`; digits index arrays; in a table, the column or field of a struct")
 	flags.StringVar(&f.idKey, "id-key", "id", "find its id at the dotted `PATH`; numbers stay numbers, a record without one has file:line")
-	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl or text")
+	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl, text, csv, tsv, arrow, parquet or warc")
+	flags.BoolVar(&f.csvHeader, "csv-header", true, "the first row of csv and tsv has the names of the columns; else they are col_0, col_1, …")
+	flags.Var(&f.metadata, "metadata", "columns of tables, or paths in JSONL, that are carried along: names with commas, all or none")
 	f.maxLine = sizeValue{n: 16 << 20, low: 1, high: 1 << 30}
-	flags.Var(&f.maxLine, "max-line", "longest line that is read; a longer one is a bad record")
+	flags.Var(&f.maxLine, "max-line", "longest line or row that is read; a longer one is a bad record")
 	f.maxWindow = sizeValue{n: 128 << 20, low: 1 << 10, high: 1 << 30}
 	flags.Var(&f.maxWindow, "max-window", "most memory that a zstd input may ask for to be read")
+	f.maxBlock = sizeValue{n: 1 << 30, low: 1 << 10, high: 1 << 40}
+	flags.Var(&f.maxBlock, "max-block", "most memory that a batch of arrow or a page of parquet may ask for to be read")
 	f.onError = choice("fail", "fail", "skip")
 	flags.Var(&f.onError, "on-error", "what a bad record does: fail ends the run, skip drops and counts it")
 	f.invalidUTF8.choiceValue = choice("reject", "reject", "replace")
@@ -73,6 +80,33 @@ func (c *command) expand(f *inputFlags, args []string) ([]source.Input, error) {
 	return files, f.engineFlags.validate(files)
 }
 
+// carryColumns makes all the default of --metadata if one of files has columns, for an
+// output that has columns too.
+func (f *inputFlags) carryColumns(files []source.Input) {
+	if f.metadata.set {
+		return
+	}
+	for _, file := range files {
+		if file.Format.IsTable() {
+			f.metadata.names = []string{source.AllMetadata}
+			return
+		}
+	}
+}
+
+// newDecoder makes what decodes the inputs.
+func (f *inputFlags) newDecoder() (*source.Decoder, error) {
+	if f.textKey == "" {
+		return nil, usagef("--text-key is empty; use . for the whole record")
+	}
+	d, err := source.NewDecoder(source.WithTextKey(f.textKey), source.WithIDKey(f.idKey), source.WithMetadata(f.metadata.names...),
+		source.WithSurrogates(f.surrogates.policy()), source.WithInvalidUTF8(f.invalidUTF8.policy()))
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return d, nil
+}
+
 // formatValue is the flag --format.
 type formatValue struct{ format source.Format }
 
@@ -80,11 +114,8 @@ func (v *formatValue) String() string { return v.format.String() }
 func (v *formatValue) Type() string   { return "FORMAT" }
 func (v *formatValue) Set(s string) error {
 	f, err := source.ParseFormat(s)
-	switch {
-	case errors.Is(err, source.ErrNotYet):
-		return &notYetError{why: s + " cannot be read; convert it to jsonl"}
-	case err != nil:
-		return errors.New("must be auto, jsonl or text")
+	if err != nil {
+		return errors.New("must be auto, jsonl, text, csv, tsv, arrow, parquet or warc")
 	}
 	v.format = f
 	return nil

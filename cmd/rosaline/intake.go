@@ -9,14 +9,15 @@ import (
 
 	"github.com/rosaline-go/rosaline/pipeline"
 	"github.com/rosaline-go/rosaline/pipeline/source"
+	_ "github.com/rosaline-go/rosaline/pipeline/source/parquet" // registers the format
 )
 
-// intake is the source of the chunks of lines that a command reads. It implements
+// intake is the source of the chunks of lines and rows that a command reads. It implements
 // [pipeline.Source], and stands back from the contexts of the engine: the inputs
 // know about the end of the command's, and the reader is not told, so that it still
 // hands out the lines it has.
 type intake struct {
-	lines *source.LinesSource
+	lines *source.ChunksSource
 	total int64 // bytes of all epochs, −1 if that is not known
 	pause func()
 
@@ -27,6 +28,10 @@ type intake struct {
 
 // open prepares the inputs. Nothing is read yet.
 func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input) (*intake, error) {
+	decoder, err := f.newDecoder()
+	if err != nil {
+		return nil, err
+	}
 	stdin := c.in
 	for _, file := range files {
 		if file.Path == source.Stdin {
@@ -38,20 +43,20 @@ func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input)
 		source.WithStdin(stdin), source.WithOpen(open), source.WithMaxLine(int(f.maxLine.n)),
 		source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n),
 		source.WithShard(f.shard.rank, f.shard.world, f.mode()),
+		source.WithCSVHeader(f.csvHeader), source.WithMaxBlock(f.maxBlock.n), source.WithColumnsOf(decoder),
 	}
-	// A reader that is not used tells what is wrong, and how much there is to read.
-	look, err := source.NewReader(files, opts...)
+	lines, err := source.Chunks(files, opts...)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	_, total := look.Progress()
+	_, total := lines.Progress()
 	if f.epochs.n == 0 {
 		total = -1
 	}
 	if total > 0 {
 		total *= int64(f.epochs.n)
 	}
-	return &intake{lines: source.Lines(files, opts...), total: total, pause: c.pause}, look.Close()
+	return &intake{lines: lines, total: total, pause: c.pause}, nil
 }
 
 // Open implements [pipeline.Source].
@@ -98,6 +103,8 @@ func (c *intakeCursor) Next(context.Context) (*source.Chunk, error) {
 	chunk, err := c.cursor.Next(c.ctx)
 	if errors.Is(err, source.ErrWindow) {
 		err = fmt.Errorf("%w; the flag is --max-window", err)
+	} else if errors.Is(err, source.ErrBlock) {
+		err = fmt.Errorf("%w; the flag is --max-block", err)
 	}
 	return chunk, err
 }

@@ -108,6 +108,14 @@ func (c *checked) Read(p []byte) (int, error) {
 	return c.in.Read(p)
 }
 
+// ReadAt lets the source read a table from its end.
+func (c *checked) ReadAt(p []byte, offset int64) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.in.ReadAt(p, offset)
+}
+
 // Seek lets the source begin where a run goes on.
 func (c *checked) Seek(offset int64, whence int) (int64, error) { return c.in.Seek(offset, whence) }
 

@@ -12,44 +12,80 @@ import (
 
 // outputs are the files that rosaline run writes.
 type outputs struct {
-	out     *output.File
+	out     *sink
 	rejects *output.File // nil when nobody asked for them
 	report  *output.File // the same
+}
+
+// destination is an output that is completed, or left as it is.
+type destination interface {
+	Commit() error
+	Abort() error
+	Partial() string
 }
 
 // openOutputs opens all of them before the run, so that it does not fail at its
 // end for want of a folder.
 func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, error) {
 	var o outputs
+	var err error
+	if o.out, err = openSink(ctx, f, stdout); err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	opened := []destination{o.out}
 	for _, file := range []struct {
 		flag, path string
 		to         **output.File
 	}{
-		{"--output", f.out, &o.out}, {"--rejects", f.rejects, &o.rejects}, {"--report", f.report, &o.report},
+		{"--rejects", f.rejects, &o.rejects}, {"--report", f.report, &o.report},
 	} {
 		if file.path == "" {
 			continue
 		}
-		create := func() (*output.File, error) { return output.Create(file.path, stdout) }
-		var opened *output.File
-		var err error
-		if mayBlock(file.path) {
-			opened, err = within(ctx, create)
-		} else {
-			opened, err = create() // not left behind, so that its partial file is not
-		}
-		if err != nil {
+		if *file.to, err = openFile(ctx, file.path, stdout); err != nil {
 			err = fmt.Errorf("%s: %w", file.flag, err)
-			for _, other := range []*output.File{o.out, o.rejects} {
-				if other != nil {
-					err = both(err, other.Abort())
-				}
+			for _, other := range opened {
+				err = both(err, other.Abort())
 			}
 			return nil, err
 		}
-		*file.to = opened
+		opened = append(opened, *file.to)
 	}
 	return &o, nil
+}
+
+// openSink opens the output of a run.
+func openSink(ctx context.Context, f *runFlags, stdout io.Writer) (*sink, error) {
+	workers, _ := f.size()
+	if f.folder {
+		world := 0
+		if f.shard.on {
+			world = f.shard.world
+		}
+		folder, err := output.OpenFolder(f.out, f.fileFormat.Extension(), f.shard.rank, world, f.overwrite)
+		if err != nil {
+			return nil, err
+		}
+		limit := partLimit{f.shardRows.n, f.shardSize.n}
+		return newFolderSink(folder, limit, f.fileFormat, f.columns(), workers), nil
+	}
+	if f.out == output.Stdout && f.fileFormat != output.JSONL && isTerminal(stdout) {
+		return nil, usagef("%s is not for a terminal; name a file, or redirect standard output", f.fileFormat)
+	}
+	file, err := openFile(ctx, f.out, stdout)
+	if err != nil {
+		return nil, err
+	}
+	return newFileSink(file, f.fileFormat, f.columns(), workers), nil
+}
+
+// openFile opens one file.
+func openFile(ctx context.Context, path string, stdout io.Writer) (*output.File, error) {
+	create := func() (*output.File, error) { return output.Create(path, stdout) }
+	if mayBlock(path) {
+		return within(ctx, create)
+	}
+	return create() // not left behind, so that its partial file is not
 }
 
 // mayBlock reports whether opening path may wait for another process.
@@ -61,17 +97,19 @@ func mayBlock(path string) bool {
 // finish completes the output and the rejects of a run that returned err, or
 // leaves them under their partial names and says so.
 func (o *outputs) finish(err error) error {
-	for _, f := range []*output.File{o.out, o.rejects} {
-		switch {
-		case f == nil:
-		case err == nil:
+	all := []destination{o.out}
+	if o.rejects != nil {
+		all = append(all, o.rejects)
+	}
+	for _, f := range all {
+		if err == nil {
 			err = f.Commit()
-		default:
+		} else {
 			err = alsoFailed(err, f.Abort())
 		}
 	}
-	for _, f := range []*output.File{o.out, o.rejects} {
-		if f != nil && err != nil && f.Partial() != "" {
+	for _, f := range all {
+		if err != nil && f.Partial() != "" {
 			err = fmt.Errorf("%w; what was written before is in %s", err, f.Partial())
 		}
 	}

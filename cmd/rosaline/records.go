@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
 	"github.com/rosaline-go/rosaline/pipeline/source"
 	"github.com/rosaline-go/rosaline/stringtensor"
@@ -14,6 +16,7 @@ import (
 // records are some of the stream, in its order.
 type records struct {
 	text, id *stringtensor.Column
+	meta     arrow.RecordBatch  // the other columns, aligned with text; nil: none
 	numberID func(row int) bool // whether the id of a row is a JSON number
 	padded   func(row int) bool // whether a row is padding of a shard
 	bad      []source.BadRecord // lines that are not records, skipped
@@ -21,6 +24,14 @@ type records struct {
 	stats    source.Stats       // of the chunk they came from; zero after a shuffle
 	file     string             // that they came from; "" after a shuffle
 	err      error              // ends the stream here; there are no records then
+}
+
+// release lets go of the metadata.
+func (r *records) release() {
+	if r.meta != nil {
+		r.meta.Release()
+		r.meta = nil
+	}
 }
 
 // appendID appends the begin of a line of output about a row: {"id":…
@@ -37,13 +48,9 @@ type decoding struct {
 }
 
 func (f *inputFlags) newDecoding(pause func()) (*decoding, error) {
-	if f.textKey == "" {
-		return nil, usagef("--text-key is empty; use . for the whole record")
-	}
-	d, err := source.NewDecoder(source.WithTextKey(f.textKey), source.WithIDKey(f.idKey),
-		source.WithSurrogates(f.surrogates.policy()), source.WithInvalidUTF8(f.invalidUTF8.policy()))
+	d, err := f.newDecoder()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	return &decoding{d, f.skip(), pause}, nil
 }
@@ -61,7 +68,7 @@ func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)
 	if err != nil {
 		return err
 	}
-	out := &records{text: r.Text, id: r.ID, numberID: r.NumberID, padded: r.Padded,
+	out := &records{text: r.Text, id: r.ID, meta: r.Meta, numberID: r.NumberID, padded: r.Padded,
 		bad: r.Bad, badPads: r.Padded, stats: r.Stats, file: c.File}
 	if d.skip || len(r.Bad) == 0 {
 		emit(out)
@@ -75,6 +82,10 @@ func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)
 	if out.id, err = r.ID.Slice(0, first.Index); err != nil {
 		return err
 	}
+	if r.Meta != nil {
+		out.meta = r.Meta.NewSlice(0, int64(first.Index))
+		r.Meta.Release()
+	}
 	emit(out)
 	emit(&records{err: badRecordError(first)})
 	return nil
@@ -84,7 +95,7 @@ func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)
 func badRecordError(bad source.BadRecord) error {
 	flag := ""
 	switch bad.Reason {
-	case source.BadLineLength:
+	case source.BadLineLength, source.BadRowLength:
 		flag = "raise --max-line, or "
 	case source.BadSurrogate:
 		flag = "add --surrogates replace, or "
@@ -101,7 +112,8 @@ type item struct {
 	id               int    // length of the id
 	null             bool
 	numberID, padded bool
-	bad              source.BadRecord // if its Reason is not BadNone
+	bad              source.BadRecord  // if its Reason is not BadNone
+	meta             arrow.RecordBatch // its row of the metadata; nil: none
 }
 
 // itemPool keeps items for reuse.
@@ -145,6 +157,7 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 	s.mu.Lock()
 	s.stats.Add(r.stats)
 	s.mu.Unlock()
+	defer r.release()
 	bad := 0
 	for row := range r.text.Len() + 1 {
 		for ; bad < len(r.bad) && r.bad[bad].Index <= row; bad++ {
@@ -159,6 +172,12 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 		one.data = append(append(slices.Grow(one.data, len(id)+len(text)), id...), text...)
 		one.id, one.null = len(id), r.text.IsNull(row)
 		one.numberID, one.padded = r.numberID(row), r.padded(row)
+		if r.meta != nil {
+			var err error
+			if one.meta, err = rowOf(r.meta, row); err != nil {
+				return err
+			}
+		}
 		emit(one)
 	}
 	return nil
@@ -177,9 +196,33 @@ func (*gathering) Name() string { return "gather" }
 // rowFlags are what is to be told of a row besides its text and id.
 type rowFlags struct{ numberID, padded bool }
 
-// Apply implements [pipeline.Transform].
+// Apply implements [pipeline.Transform]. Records whose metadata differ in their columns are
+// not put together.
 func (g *gathering) Apply(_ context.Context, list []*item, emit func(*records)) error {
 	g.pause()
+	for len(list) > 0 {
+		n, first := 0, -1 // the first record that is one
+		for ; n < len(list); n++ {
+			if list[n].bad.Reason != source.BadNone {
+				continue
+			}
+			if first >= 0 && !sameColumns(list[first].meta, list[n].meta) {
+				break
+			}
+			first = n
+		}
+		r, err := g.gather(list[:n])
+		if err != nil {
+			return err
+		}
+		emit(r)
+		list = list[n:]
+	}
+	return nil
+}
+
+// gather puts items together.
+func (g *gathering) gather(list []*item) (*records, error) {
 	ids, texts := 0, 0
 	for _, one := range list {
 		ids += one.id
@@ -191,6 +234,7 @@ func (g *gathering) Apply(_ context.Context, list []*item, emit func(*records)) 
 	out := &records{}
 	flags := make([]rowFlags, 0, len(list))
 	var badPads []bool
+	var meta []arrow.RecordBatch
 	for _, one := range list {
 		if one.bad.Reason != source.BadNone {
 			one.bad.Index = len(flags)
@@ -199,13 +243,16 @@ func (g *gathering) Apply(_ context.Context, list []*item, emit func(*records)) 
 			g.pool.put(one)
 			continue
 		}
+		if one.meta != nil {
+			meta = append(meta, one.meta)
+		}
 		if err := id.Append(one.data[:one.id]); err != nil {
-			return err
+			return nil, err
 		}
 		if one.null {
 			text.AppendNull()
 		} else if err := text.Append(one.data[one.id:]); err != nil {
-			return err
+			return nil, err
 		}
 		flags = append(flags, rowFlags{one.numberID, one.padded})
 		g.pool.put(one)
@@ -214,6 +261,11 @@ func (g *gathering) Apply(_ context.Context, list []*item, emit func(*records)) 
 	out.numberID = func(row int) bool { return flags[row].numberID }
 	out.padded = func(row int) bool { return flags[row].padded }
 	out.badPads = func(i int) bool { return badPads[i] }
-	emit(out)
-	return nil
+	if len(meta) > 0 {
+		var err error
+		if out.meta, err = joinRows(meta); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

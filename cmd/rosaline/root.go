@@ -42,11 +42,15 @@ func (c *command) execute(ctx context.Context, args []string) int {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
+	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
 		fmt.Fprintf(c.err, "rosaline: %v: finishing what has been read; a second signal ends at once\n", context.Cause(ctx))
 	})
-	defer stop()
 	called, err := root.ExecuteContextC(ctx)
+	if !stop() {
+		<-said // before the last word
+	}
 	switch {
 	case err == nil:
 	case isClosedStdout(err): // who reads us has seen enough
@@ -90,9 +94,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	flags.Var(&levelValue{&c.logLevel}, "log-level", "least level of messages: debug, info, warn or error")
 	flags.Var(&logFormatValue{&c.logJSON}, "log-format", "how messages are written: text or json")
 
-	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(),
-		laterCommand("rosa [flags] [FILE]", "Predict what follows in token streams"),
-		laterCommand("inspect PATH", "Say what a state folder, Arrow file or log holds, and whether it is sound"))
+	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(), c.inspectCommand(),
+		laterCommand("rosa [flags] [FILE]", "Predict what follows in token streams"))
 	return root
 }
 

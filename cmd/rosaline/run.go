@@ -35,6 +35,10 @@ are done: which of several duplicates is kept then depends on timing.
 "padded":true, and with drop the last lines are left out, so that all parts have
 as many; stages that drop records come after that.
 
+-o NAME.arrow or NAME.parquet writes a table. A folder gets numbered parts,
+part-00000.jsonl and so on, of --shard-size bytes; the parts of an earlier run there
+are kept unless --overwrite is given.
+
 A file named by -o, --rejects or --report has the suffix .partial until it is
 complete; a run that fails or is interrupted leaves it under that name.`,
 		Args: inputArgs,
@@ -55,6 +59,9 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	files, err := c.expand(&f.inputFlags, args)
 	if err != nil {
 		return err
+	}
+	if f.fileFormat != output.JSONL {
+		f.carryColumns(files)
 	}
 	if err := output.CheckClashes(f.outputs(), paths(files)); err != nil {
 		return &usageError{err}
@@ -89,6 +96,7 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	c.log.Info("stages run on the CPU", "reason", f.deviceReason())
 
 	w := &writer{intake: in, out: outputs.out, rejects: outputs.rejects, pool: new(batchPool), pause: c.pause}
+	w.tally.pii = stages.PII()
 	w.progress = c.startProgress(f.progress.value, in, f.out == output.Stdout)
 	p := newRunPlan(f, in, decode, stages, w)
 	stats, err := drive(e, p.plan, w.write)

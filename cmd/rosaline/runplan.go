@@ -26,7 +26,7 @@ func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPip
 	batches = batches.Stateful(func() pipeline.StatefulTransform[*batch, *batch] {
 		return newResolving(stages, f.epochs.n == 0, w.pause)
 	}).Named("resolve")
-	batches = batches.Transform(&emitting{stages, f.tokenizer.value == "bytes", w.rejects != nil, w.pause})
+	batches = batches.Transform(&emitting{stages, f.fileFormat, f.columns(), w.rejects != nil, w.pause})
 	p.plan = configure(batches, &f.engineFlags)
 	return p
 }
@@ -34,7 +34,7 @@ func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPip
 // writer writes the batches of rosaline run and counts what is in them.
 type writer struct {
 	*intake
-	out      *output.File
+	out      *sink
 	rejects  *output.File // nil when nobody asked for them
 	tally    tally
 	progress *progress
@@ -45,7 +45,7 @@ type writer struct {
 // write writes a batch and lets go of it.
 func (w *writer) write(b *batch) error {
 	w.pause()
-	if _, err := w.out.Write(b.lines); err != nil {
+	if err := w.out.write(b); err != nil {
 		return err
 	}
 	if w.rejects != nil {

@@ -11,6 +11,7 @@ type tally struct {
 	text  text.Totals
 	bad   map[source.BadReason]int64
 	stats source.Stats
+	pii   *text.PIIMasker // that counted spans are of; nil without one
 }
 
 // add counts a batch that was written. bad are the records that were skipped.
@@ -37,7 +38,7 @@ func (t *tally) totals(stages []text.Stage) totals {
 		Bytes:   byteTotals{TextIn: x.BytesIn, TextOut: x.BytesOut},
 		Source: sourceTotals{
 			Lines: t.stats.Lines, Blank: t.stats.Blank, BOMs: t.stats.BOMs, Replaced: t.stats.Replaced,
-			LeftOut: t.stats.Dropped,
+			LeftOut: t.stats.Dropped, Skipped: t.stats.Skipped,
 		},
 	}
 	for _, s := range append([]text.Stage{text.StageSource}, stages...) {
@@ -58,7 +59,7 @@ func (t *tally) totals(stages []text.Stage) totals {
 			st.Masked = map[string]int64{}
 			for k, n := range x.Masked {
 				if n > 0 {
-					st.Masked[text.Kind(k).String()] = n
+					st.Masked[t.pii.Name(text.Kind(k))] = n
 				}
 			}
 		}

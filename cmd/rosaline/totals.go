@@ -43,6 +43,7 @@ type sourceTotals struct {
 	BOMs     int64 `json:"boms"`               // byte order marks taken away
 	Replaced int64 `json:"replaced"`           // bytes and escapes that became U+FFFD
 	LeftOut  int64 `json:"left_out,omitempty"` // lines, by --shard-mode drop
+	Skipped  int64 `json:"skipped,omitempty"`  // WARC records of a kind that has no text
 }
 
 // dropped returns how many records the stage dropped.

@@ -20,6 +20,7 @@ type Chunk struct {
 	maxLine int     // cap the lines were held against
 	padded  bool
 	chunkCounts
+	rows *blockRows // instead of lines in a chunk of a table
 	pool *chunkPool
 }
 
@@ -71,13 +72,19 @@ type Line struct {
 // Len returns the number of lines, blank ones and those over the cap included. A
 // chunk without lines stands for byte order marks, or for what was counted
 // between the lines of a shard.
-func (c *Chunk) Len() int { return len(c.spans) }
+func (c *Chunk) Len() int {
+	if c.rows != nil {
+		return c.rows.len()
+	}
+	return len(c.spans)
+}
 
 // Bytes returns how many bytes of the decompressed stream the chunk stands for.
 func (c *Chunk) Bytes() int64 { return c.bytes }
 
 // Line returns line i, counted from 0 in the chunk. It panics when i is out of
-// range, as indexing a slice does.
+// range, as indexing a slice does. A chunk of a table has rows, which [Decoder.Decode]
+// gives, and no lines.
 func (c *Chunk) Line(i int) Line {
 	s := c.spans[i]
 	l := Line{Pos: Position{c.File, c.first + int64(c.line(i)), s.offset}, Padded: c.padded}
@@ -119,6 +126,9 @@ func (c *Chunk) Size() int64 { return int64(len(c.data)) + int64(len(c.spans))*1
 // Release gives the memory back to the reader. It may be called from any
 // goroutine, once; a chunk that is not released is garbage collected.
 func (c *Chunk) Release() {
+	if c.rows != nil {
+		c.rows.release()
+	}
 	if p := c.pool; p != nil {
 		c.pool = nil
 		p.put(c)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"unicode/utf8"
 
+	"github.com/rosaline-go/rosaline/cpu"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -26,9 +26,10 @@ import (
 // Blank lines are skipped and counted: lines of text with nothing in them, lines
 // of JSONL with nothing but white space.
 type Decoder struct {
-	cfg   decoderConfig
-	paths []jsonPath // text, and id if there is a key for it
-	state sync.Pool  // *decoding
+	cfg        decoderConfig
+	paths      []jsonPath // text, and id if there is a key for it
+	projection Projection
+	state      sync.Pool // *decoding
 }
 
 // NewDecoder returns a decoder. The error wraps [ErrOption].
@@ -44,16 +45,24 @@ func NewDecoder(opts ...DecoderOption) (*Decoder, error) {
 	if d.cfg.idKey != "" {
 		d.paths = append(d.paths, parsePath(d.cfg.idKey))
 	}
+	d.projection = Projection{d.paths, d.cfg.metadata}
 	return d, nil
 }
 
 // Decode decodes a chunk, which stays the caller's to release. A line that is
-// not a record is no error, see [Records.Bad]. The error is that of the column:
-// [stringtensor.ErrStringTooLong].
+// not a record is no error, see [Records.Bad]. The error is that of the column,
+// [stringtensor.ErrStringTooLong]; of a table also [ErrColumn] where one is missing
+// or of a type that is no text, and [ErrCorrupt]. A chunk of a table can be decoded once.
 func (d *Decoder) Decode(c *Chunk) (*Records, error) {
+	if c.rows != nil {
+		return d.decodeTable(c)
+	}
 	g, _ := d.state.Get().(*decoding)
 	if g == nil {
 		g = &decoding{cfg: &d.cfg, scan: jsonScanner{paths: d.paths, maxDepth: d.cfg.maxDepth}}
+	}
+	if c.Format == FormatJSONL {
+		g.meta = newLineMetadata(&d.projection)
 	}
 	out, err := g.decode(c)
 	// After an error the builders hold rows that must not reach another chunk.
@@ -78,10 +87,11 @@ type decoding struct {
 	out   *Records
 	texts stringtensor.Builder
 	ids   stringtensor.Builder
+	meta  *lineMetadata // nil if none is wanted
 }
 
 func (g *decoding) retained() int {
-	return cap(g.text.buf) + cap(g.text.valid) + cap(g.id.buf) + cap(g.id.valid) + cap(g.scan.key) +
+	return cap(g.text.buf) + cap(g.text.valid) + cap(g.id.buf) + cap(g.id.valid) + cap(g.scan.key) + cap(g.scan.text) +
 		cap(g.write.ends)*8 + cap(g.write.members)*32 + cap(g.write.names) + cap(g.write.text)
 }
 
@@ -92,7 +102,8 @@ func (g *decoding) decode(c *Chunk) (*Records, error) {
 		Stats: Stats{Lines: int64(c.Len()) + c.blank, Blank: c.blank, BOMs: c.boms, Bytes: c.bytes, Dropped: c.dropped},
 	}
 	defer func() {
-		g.chunk, g.out, g.scan.s, g.write.s = nil, nil, nil, nil
+		g.chunk, g.out, g.write.s = nil, nil, nil
+		g.scan.reset(nil)
 	}()
 	g.texts.Reserve(c.Len(), len(c.data))
 	last := Position{File: c.File, Line: c.first + int64(c.Len())}
@@ -121,6 +132,10 @@ func (g *decoding) decode(c *Chunk) (*Records, error) {
 	out.Text, out.ID = g.texts.Finish(), g.ids.Finish()
 	out.Stats.Records = int64(len(out.places))
 	out.Stats.Rejected = int64(len(out.Bad))
+	if m := g.meta; m != nil {
+		out.Meta, g.meta = m.finish(len(out.places)), nil
+		out.Stats.Replaced += m.replaced
+	}
 	if c.padded {
 		out.Stats = Stats{Padded: out.Stats.Records + out.Stats.Rejected}
 	}
@@ -157,12 +172,12 @@ func (g *decoding) jsonLine(i int, l Line) error {
 	}
 	var id []byte // in g.id.value
 	idReason, idDetail := BadNone, ""
-	if ref := refs[1]; ref.found() && l.Data[ref.start] != 'n' {
+	if ref := &refs[1]; ref.found() && l.Data[ref.start] != 'n' {
 		if idReason, idDetail = g.read(&g.id, l.Data, ref, true); idReason == BadNone {
 			id = g.id.value
 		}
 	}
-	ref := refs[0]
+	ref := &refs[0]
 	if !ref.found() {
 		g.reject(l.Pos, id, BadMissingKey, g.scan.missing(l.Data, g.scan.paths[0]))
 		return nil
@@ -216,6 +231,9 @@ func isWhite(piece []byte) bool {
 // place.
 func (g *decoding) keep(i int, l Line, id []byte) error {
 	g.out.places = append(g.out.places, place{l.Pos.Offset, g.chunk.line(i), id != nil && g.id.number})
+	if g.meta != nil {
+		g.meta.add(l.Data)
+	}
 	if id == nil {
 		g.id.buf = l.Pos.appendTo(g.id.buf[:0])
 		id = g.id.buf
@@ -224,19 +242,14 @@ func (g *decoding) keep(i int, l Line, id []byte) error {
 }
 
 // read makes the text of a value that is not null.
-func (g *decoding) read(f *field, line []byte, ref jsonRef, verbatim bool) (BadReason, string) {
+func (g *decoding) read(f *field, line []byte, ref *jsonRef, verbatim bool) (BadReason, string) {
 	raw := line[ref.start:ref.end]
 	f.number = raw[0] == '-' || raw[0]-'0' < 10
 	switch c := raw[0]; {
-	case c == '"' && !ref.escaped:
+	case c == '"' && !ref.escaped():
 		f.set(raw[1:len(raw)-1], 0)
-		if !ref.wide {
-			return BadNone, ""
-		}
 	case c == '"':
-		var lone int
-		f.buf, lone = appendUnescaped(f.buf[:0], raw[1:len(raw)-1])
-		f.set(f.buf, lone)
+		f.set(g.scan.text[ref.from:ref.to], ref.lone)
 	case c == '{' || c == '[':
 		var err error
 		if f.buf, err = g.write.append(f.buf[:0], raw); err != nil {
@@ -259,7 +272,7 @@ func (g *decoding) read(f *field, line []byte, ref jsonRef, verbatim bool) (BadR
 
 // field is a text or id under way.
 type field struct {
-	value    []byte // in the line, in buf or in valid
+	value    []byte // in the line, the scanner, buf or valid
 	number   bool   // it is a JSON number
 	replaced int    // U+FFFD put in place of something
 	buf      []byte
@@ -273,7 +286,7 @@ func (f *field) check(cfg *decoderConfig) (BadReason, string) {
 	if f.replaced > 0 && cfg.surrogates == Reject {
 		return BadSurrogate, "\\u escapes that are half of a surrogate pair: " + strconv.Itoa(f.replaced)
 	}
-	if utf8.Valid(f.value) {
+	if cpu.ValidUTF8(f.value) {
 		return BadNone, ""
 	}
 	n, first := invalidBytes(f.value)

@@ -19,7 +19,11 @@ type decoderConfig struct {
 	surrogates     Policy
 	invalidUTF8    Policy
 	maxDepth       int
+	metadata       metadataNames
 }
+
+// maxNesting is the largest value of [WithMaxDepth].
+const maxNesting = 10_000
 
 func defaultDecoderConfig() decoderConfig {
 	return decoderConfig{textKey: "text", idKey: "id", maxDepth: 1000}
@@ -67,8 +71,8 @@ func (c decoderConfig) validate() error {
 		return fmt.Errorf("%w: WithSurrogates(%d)", ErrOption, c.surrogates)
 	case c.invalidUTF8 > Replace:
 		return fmt.Errorf("%w: WithInvalidUTF8(%d)", ErrOption, c.invalidUTF8)
-	case c.maxDepth < 1 || c.maxDepth > 10_000:
-		return fmt.Errorf("%w: WithMaxDepth(%d) is not from 1 to 10000", ErrOption, c.maxDepth)
+	case c.maxDepth < 1 || c.maxDepth > maxNesting:
+		return fmt.Errorf("%w: WithMaxDepth(%d) is not from 1 to %d", ErrOption, c.maxDepth, maxNesting)
 	}
-	return nil
+	return c.metadata.validate()
 }

@@ -1,5 +1,5 @@
 // Package source holds where records come from: files, folders, globs and
-// streams of JSONL or text, plain or compressed.
+// streams of JSONL, text, CSV, Arrow, Parquet and WARC, plain or compressed.
 //
 // Reading is cut in two so that the costly half runs on many cores:
 //
@@ -18,7 +18,8 @@
 //
 // [Expand] makes inputs of files, folders, patterns and "-". The extension says
 // what a file holds: .jsonl, .ndjson and .json one JSON value a line, .txt one
-// record a line, each also with .gz or .zst. Gzip and zstd are recognised by
+// record a line, .csv and .tsv rows, .arrow, .arrows, .feather and .ipc Arrow IPC,
+// .warc and .wet records of WARC, each also with .gz or .zst; and .parquet. Gzip and zstd are recognised by
 // their first bytes, under any name and on standard input. All gzip members and
 // zstd frames are read; skippable frames, and zeros after the last gzip member,
 // are passed over.
@@ -31,6 +32,19 @@
 // passed over without being kept, and those that cannot be decoded. The last two
 // become a [BadRecord] each. How lines fall into chunks has no influence on
 // records, ids and places.
+//
+// # Tables
+//
+// [Chunks] reads inputs of all formats, in their order. Of a [Table] the rows are lines,
+// and the columns at the keys of the [Decoder] are text and id:
+//
+//	inputs ──▸ Chunks ──▸ Chunk ──▸ Decoder ──▸ Records
+//	           where rows   a Block   cells, pages, UTF-8;
+//	           lie          of rows   Text, ID and Meta
+//
+// [WithMetadata] carries other columns along, with their types. Parquet is read by the
+// package parquet beside this one, which registers itself ([RegisterTable]), so that whoever does without
+// does not carry its library.
 //
 // # Places and shards
 //

@@ -11,9 +11,6 @@ var (
 	// has no known extension and none was declared.
 	ErrFormat = errors.New("source: unknown format")
 
-	// ErrNotYet is returned for a format that has a name here but no reader yet.
-	ErrNotYet = errors.New("source: not yet supported")
-
 	// ErrOption is returned when an option is out of its range; the error names it.
 	ErrOption = errors.New("source: invalid option")
 
@@ -91,7 +88,16 @@ var (
 	// ErrValue is returned when a value is not of the type asked for.
 	ErrValue = errors.New("source: value of another type")
 
-	// ErrColumn is returned when a row is asked for a column it does not have.
+	// ErrBlock is returned when rows that lie together, a batch of an Arrow input or a
+	// page of a Parquet file, claim more memory than [WithMaxBlock] allows.
+	ErrBlock = errors.New("source: rows over the cap on memory")
+
+	// ErrWARC is returned when an input is not WARC, or the length of a record lies.
+	// All records before that place have been delivered by then.
+	ErrWARC = errors.New("source: invalid WARC")
+
+	// ErrColumn is returned when a row or table is asked for a column that it does not
+	// have, or whose values are no text.
 	ErrColumn = errors.New("source: no such column")
 )
 

@@ -13,7 +13,6 @@ type Fields struct {
 	scans []jsonScanner // each for maxPaths paths
 	line  []byte
 	refs  []jsonRef
-	text  []byte
 }
 
 // NewFields returns a Fields for 1 to 64 paths. The error is [ErrOption].
@@ -62,17 +61,15 @@ func (f *Fields) Raw(i int) []byte {
 }
 
 // Text returns what the string at path i stands for, without quotes and escapes; ok is
-// false if what is there is no string. It is valid until the next call of Text or
+// false if what is there is no string. It is valid until the next call of
 // Scan. Halves of surrogate pairs become U+FFFD; bytes that are not UTF-8 stay.
 func (f *Fields) Text(i int) (text []byte, ok bool) {
-	r := f.refs[i]
+	r := &f.refs[i]
 	if !r.found() || f.line[r.start] != '"' {
 		return nil, false
 	}
-	inside := f.line[r.start+1 : r.end-1 : r.end-1]
-	if !r.escaped {
-		return inside, true
+	if !r.escaped() {
+		return f.line[r.start+1 : r.end-1 : r.end-1], true
 	}
-	f.text, _ = appendUnescaped(f.text[:0], inside)
-	return f.text, true
+	return f.scans[i/maxPaths].text[r.from:r.to:r.to], true
 }

@@ -11,53 +11,60 @@ type Format uint8
 
 // The formats.
 const (
-	FormatAuto  Format = iota // by the extension; JSONL for standard input
-	FormatJSONL               // one JSON value a line
-	FormatText                // one record a line
+	FormatAuto    Format = iota // by the extension; JSONL for standard input
+	FormatJSONL                 // one JSON value a line
+	FormatText                  // one record a line
+	FormatCSV                   // RFC 4180, with a header
+	FormatTSV                   // CSV with tabs between fields
+	FormatArrow                 // Arrow IPC file or stream
+	FormatParquet               // read by the package pipeline/source/parquet
+	FormatWARC                  // WARC and WET: records of type conversion, and resource of text/plain
+	formatCount
 )
+
+var formatWords = [formatCount]string{"auto", "jsonl", "text", "csv", "tsv", "arrow", "parquet", "warc"}
+
+// IsTable reports whether records of the format are rows of columns, which may be carried
+// along as metadata.
+func (f Format) IsTable() bool { return f >= FormatCSV && f < formatCount }
+
+// compresses reports whether inputs of the format may be compressed as a whole.
+func (f Format) compresses() bool { return f != FormatParquet }
 
 // String returns the name used on the command line.
 func (f Format) String() string {
-	switch f {
-	case FormatAuto:
-		return "auto"
-	case FormatJSONL:
-		return "jsonl"
-	case FormatText:
-		return "text"
+	if f < formatCount {
+		return formatWords[f]
 	}
 	return fmt.Sprintf("format(%d)", uint8(f))
 }
 
-// ParseFormat reads the name of a format: auto, jsonl (or ndjson, json), text
-// (or txt). The error wraps [ErrNotYet] for csv, arrow and parquet, [ErrFormat]
-// for anything else.
+// ParseFormat reads the name of a format: auto, jsonl (or ndjson, json), text (or
+// txt), csv, tsv, arrow (or feather, ipc), parquet, warc (or wet). The error wraps
+// [ErrFormat].
 func ParseFormat(name string) (Format, error) {
 	if name == "auto" {
 		return FormatAuto, nil
 	}
 	f, known := formatNames[name]
-	switch {
-	case !known:
-		return 0, fmt.Errorf("%w: %q is not one of auto, jsonl, text", ErrFormat, name)
-	case f == formatLater:
-		return 0, fmt.Errorf("%w: format %s; convert it to jsonl", ErrNotYet, name)
+	if !known {
+		return 0, fmt.Errorf("%w: %q is not one of %s", ErrFormat, name, strings.Join(formatWords[:], ", "))
 	}
 	return f, nil
 }
-
-// formatLater marks a format that is known by name but not read yet.
-const formatLater Format = 255
 
 // formatNames maps extensions, without the dot, and names of formats.
 var formatNames = map[string]Format{
 	"jsonl": FormatJSONL, "ndjson": FormatJSONL, "json": FormatJSONL,
 	"txt": FormatText, "text": FormatText,
-	"csv": formatLater, "arrow": formatLater, "parquet": formatLater,
+	"csv": FormatCSV, "tsv": FormatTSV,
+	"arrow": FormatArrow, "arrows": FormatArrow, "feather": FormatArrow, "ipc": FormatArrow,
+	"parquet": FormatParquet,
+	"warc":    FormatWARC, "wet": FormatWARC,
 }
 
 // knownExtensions is for messages.
-const knownExtensions = ".jsonl, .ndjson, .json, .txt, each also with .gz or .zst"
+const knownExtensions = ".jsonl, .ndjson, .json, .txt, .csv, .tsv, .arrow, .feather, .ipc, .warc, .wet, each also with .gz or .zst, and .parquet"
 
 // Compression is how an input is compressed.
 type Compression uint8

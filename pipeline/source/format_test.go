@@ -9,21 +9,18 @@ import (
 func TestParseFormat(t *testing.T) {
 	for name, want := range map[string]Format{
 		"auto": FormatAuto, "jsonl": FormatJSONL, "ndjson": FormatJSONL, "json": FormatJSONL, "text": FormatText, "txt": FormatText,
+		"csv": FormatCSV, "tsv": FormatTSV, "arrow": FormatArrow, "feather": FormatArrow, "ipc": FormatArrow, "parquet": FormatParquet,
+		"warc": FormatWARC, "wet": FormatWARC,
 	} {
 		got, err := ParseFormat(name)
 		require.NoError(t, err)
 		require.Equal(t, want, got, name)
 	}
-	for _, name := range []string{"csv", "arrow", "parquet"} {
-		_, err := ParseFormat(name)
-		require.ErrorIs(t, err, ErrNotYet, name)
-		require.Contains(t, err.Error(), name)
-	}
 	for _, name := range []string{"", "JSONL", "xml", ".txt"} {
 		_, err := ParseFormat(name)
 		require.ErrorIs(t, err, ErrFormat, name)
 	}
-	for _, f := range []Format{FormatAuto, FormatJSONL, FormatText} {
+	for f := FormatAuto; f < formatCount; f++ {
 		got, err := ParseFormat(f.String())
 		require.NoError(t, err)
 		require.Equal(t, f, got)
@@ -42,8 +39,11 @@ func TestSplitName(t *testing.T) {
 		{"a.json.zst", FormatJSONL, CompressionZstd, true},
 		{"A.TXT.GZ", FormatText, CompressionGzip, true},
 		{"a.b.txt", FormatText, CompressionAuto, true},
-		{"a.parquet", formatLater, CompressionAuto, true},
-		{"a.csv.zst", formatLater, CompressionZstd, true},
+		{"a.parquet", FormatParquet, CompressionAuto, true},
+		{"a.csv.zst", FormatCSV, CompressionZstd, true},
+		{"cc/a.warc.wet.gz", FormatWARC, CompressionGzip, true},
+		{"a.warc.gz", FormatWARC, CompressionGzip, true},
+		{"a.tsv", FormatTSV, CompressionAuto, true},
 		{"a.gz", 0, CompressionGzip, false},
 		{"a.txt.bz2", 0, CompressionAuto, false},
 		{"txt", 0, CompressionAuto, false},

@@ -43,8 +43,7 @@ type Input struct {
 // that is reached twice (links are resolved) is listed once, under the first
 // path, and the others are in [Input.Also].
 //
-// The error wraps [ErrNoInput] when an argument stands for nothing, and
-// [ErrNotYet] when a file is of a format that cannot be read yet.
+// The error wraps [ErrNoInput] when an argument stands for nothing.
 func Expand(args []string, format Format) ([]Input, error) {
 	e := expansion{format: format}
 	for _, arg := range args {
@@ -136,9 +135,10 @@ func (e *expansion) file(path string) error {
 	case e.format != FormatAuto:
 		f = e.format
 	case !known:
-		return fmt.Errorf("%w: %s has none of the extensions %s; say what it is with --format jsonl or --format text", ErrFormat, path, knownExtensions)
-	case f == formatLater:
-		return fmt.Errorf("%w: %s; convert it to jsonl, or leave it out", ErrNotYet, path)
+		return fmt.Errorf("%w: %s has none of the extensions %s; say what it is with --format, such as jsonl or text", ErrFormat, path, knownExtensions)
+	}
+	if !f.compresses() && c != CompressionAuto {
+		return fmt.Errorf("%w: %s: %v is compressed inside and read out of order; decompress the file first", ErrFormat, path, f)
 	}
 	e.found = append(e.found, Input{Path: path, Format: f, Compression: c})
 	return nil

@@ -101,7 +101,7 @@ func TestExpandReadsAFileOnce(t *testing.T) {
 }
 
 func TestExpandErrors(t *testing.T) {
-	dir := writeFiles(t, map[string]string{"readme.md": "", "docs/readme.md": "", "data/a.csv": "", "data/a.txt": "", "x.gz": ""})
+	dir := writeFiles(t, map[string]string{"readme.md": "", "docs/readme.md": "", "data/a.parquet.gz": "", "data/a.txt": "", "x.gz": ""})
 	for _, c := range []struct {
 		arg string
 		is  error
@@ -114,8 +114,8 @@ func TestExpandErrors(t *testing.T) {
 		{"readme.md", ErrFormat, "--format"},
 		{"x.gz", ErrFormat, "--format"},
 		{"*.md", ErrFormat, "readme.md"},
-		{"data", ErrNotYet, "a.csv"},
-		{"data/a.csv", ErrNotYet, "a.csv"},
+		{"data", ErrFormat, "a.parquet.gz"},
+		{"data/a.parquet.gz", ErrFormat, "decompress the file first"},
 	} {
 		_, err := Expand([]string{filepath.Join(dir, c.arg)}, FormatAuto)
 		require.ErrorIs(t, err, c.is, c.arg)

@@ -1,9 +1,9 @@
 package source
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
+
+	"github.com/rosaline-go/rosaline/internal/jsonstring"
 )
 
 // maxPaths is how many paths one scan looks for: the text and the id.
@@ -13,11 +13,14 @@ const maxPaths = 2
 // value is empty.
 type jsonRef struct {
 	start, end int
-	escaped    bool // a string with escapes
-	wide       bool // a string that may have bytes from 0x80 on
+	// Of a string with escapes: where what it stands for, which is never empty, lies in
+	// jsonScanner.text, and the halves of surrogate pairs in it.
+	from, to, lone int
 }
 
-func (r jsonRef) found() bool { return r.end > 0 }
+func (r *jsonRef) found() bool { return r.end > 0 }
+
+func (r *jsonRef) escaped() bool { return r.to > 0 }
 
 // syntaxError says what is wrong with a line, at a byte of it counted from 0.
 type syntaxError struct {
@@ -33,33 +36,50 @@ func (e *syntaxError) Error() string { return e.what }
 //
 // What is off the paths is skipped by a loop with a stack of bits, so the depth
 // of the input costs neither calls nor memory; calls nest as deep as the paths
-// are long.
+// are long. Methods that read take the place of what they read and return the place
+// after it, failed if there is a fault: a place in a register is there at once, one in
+// memory only after a store.
 type jsonScanner struct {
 	paths    []jsonPath
 	maxDepth int
 
 	s       []byte
-	i       int
 	depth   int      // arrays and objects open
 	objects []uint64 // bit d: what is open at depth d is an object
 	key     []byte   // scratch for names with escapes
+	strings jsonstring.Scanner
+	text    []byte // what the strings with escapes on the paths stand for
+	fault   syntaxError
+}
+
+// failed is the place after what is no JSON; jsonScanner.fault says why.
+const failed = -1
+
+// reset makes s what is read next.
+func (p *jsonScanner) reset(s []byte) {
+	p.s, p.depth, p.text = s, 0, p.text[:0]
+	p.strings.Reset(s)
+	if need := p.maxDepth/64 + 1; len(p.objects) < need {
+		p.objects = make([]uint64, need)
+	}
 }
 
 // scan finds the paths in line. The error is a *syntaxError.
 func (p *jsonScanner) scan(line []byte) (found [maxPaths]jsonRef, err error) {
-	p.s, p.i, p.depth = line, 0, 0
-	if need := p.maxDepth/64 + 1; len(p.objects) < need {
-		p.objects = make([]uint64, need)
-	}
+	p.reset(line)
 	var at [maxPaths]int
 	for k := len(p.paths); k < maxPaths; k++ {
 		at[k] = offPath
 	}
-	if found, err = p.value(at); err != nil {
-		return found, err
+	i := p.value(0, at, &found)
+	if i != failed {
+		if i = p.space(i); i < len(line) {
+			i = p.fail(i, "more data after the value")
+		}
 	}
-	if p.space(); p.i < len(p.s) {
-		return found, p.fail("more data after the value")
+	if i == failed {
+		fault := p.fault
+		return found, &fault
 	}
 	return found, nil
 }
@@ -67,37 +87,49 @@ func (p *jsonScanner) scan(line []byte) (found [maxPaths]jsonRef, err error) {
 // offPath stands in place of a number of segments when a value is not on a path.
 const offPath = -1
 
-func (p *jsonScanner) fail(what string) error {
-	if p.i >= len(p.s) {
+func (p *jsonScanner) fail(i int, what string) int {
+	if i >= len(p.s) {
 		what = "the line ends early"
 	}
-	return &syntaxError{at: p.i, what: what}
+	p.fault = syntaxError{at: i, what: what}
+	return failed
 }
 
-// peek returns the next byte, 0 at the end. A 0 in the line is as invalid as
+// peek returns the byte at i, 0 at the end. A 0 in the line is as invalid as
 // its end wherever peek is used.
-func (p *jsonScanner) peek() byte {
-	if p.i < len(p.s) {
-		return p.s[p.i]
+func (p *jsonScanner) peek(i int) byte {
+	if i < len(p.s) {
+		return p.s[i]
 	}
 	return 0
 }
 
-func (p *jsonScanner) space() {
-	for p.i < len(p.s) {
-		switch p.s[p.i] {
-		case ' ', '\t', '\r', '\n':
-			p.i++
-		default:
-			return
-		}
+// space passes over white space.
+func (p *jsonScanner) space(i int) int {
+	if i < len(p.s) && p.s[i] > ' ' {
+		return i
 	}
+	return p.skipSpace(i)
 }
 
-// enter notes that an array or object is open.
-func (p *jsonScanner) enter(object bool) error {
+func (p *jsonScanner) skipSpace(i int) int {
+	for i < len(p.s) {
+		switch p.s[i] {
+		case ' ', '\t', '\r', '\n':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// enter notes that the array or object at i is open, and returns where its inside
+// begins.
+func (p *jsonScanner) enter(i int, object bool) int {
 	if p.depth++; p.depth > p.maxDepth {
-		return &syntaxError{at: p.i, what: fmt.Sprintf("nested deeper than %d", p.maxDepth), deep: true}
+		p.fault = syntaxError{at: i, what: fmt.Sprintf("nested deeper than %d", p.maxDepth), deep: true}
+		return failed
 	}
 	bit := uint64(1) << (p.depth & 63)
 	if object {
@@ -105,18 +137,23 @@ func (p *jsonScanner) enter(object bool) error {
 	} else {
 		p.objects[p.depth>>6] &^= bit
 	}
-	p.i++
-	return nil
+	return i + 1
+}
+
+// leave notes that the array or object whose end is at i is closed.
+func (p *jsonScanner) leave(i int) int {
+	p.depth--
+	return i + 1
 }
 
 func (p *jsonScanner) inObject() bool {
 	return p.objects[p.depth>>6]>>(p.depth&63)&1 != 0
 }
 
-// value reads a value that lies at[k] segments down path k, and returns what is
-// found of each path that is not offPath.
-func (p *jsonScanner) value(at [maxPaths]int) (found [maxPaths]jsonRef, err error) {
-	p.space()
+// value reads a value that lies at[k] segments down path k, and sets found[k] to what
+// is there for each path that is not offPath.
+func (p *jsonScanner) value(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+	i = p.space(i)
 	here, below := [maxPaths]bool{}, false
 	for k := range p.paths {
 		switch at[k] {
@@ -124,105 +161,120 @@ func (p *jsonScanner) value(at [maxPaths]int) (found [maxPaths]jsonRef, err erro
 		case len(p.paths[k].segments):
 			here[k], at[k] = true, offPath
 		default:
-			below = true
+			found[k], below = jsonRef{}, true
 		}
 	}
-	ref := jsonRef{start: p.i}
-	switch c := p.peek(); {
+	ref := jsonRef{start: i}
+	switch c := p.peek(i); {
 	case c == '"':
-		ref.escaped, ref.wide, err = p.str()
+		i = p.leaf(i, &ref)
 	case c == '{' && below:
-		found, err = p.object(at)
+		i = p.object(i, at, found)
 	case c == '[' && below:
-		found, err = p.array(at)
+		i = p.array(i, at, found)
 	default:
-		err = p.skip()
+		i = p.skip(i)
 	}
-	ref.end = p.i
+	ref.end = i
 	for k := range p.paths {
 		if here[k] {
 			found[k] = ref
 		}
 	}
-	return found, err
+	return i
 }
 
 // object reads an object in which a path goes on.
-func (p *jsonScanner) object(at [maxPaths]int) (sub [maxPaths]jsonRef, err error) {
-	if err := p.enter(true); err != nil {
-		return sub, err
+func (p *jsonScanner) object(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+	if i = p.enter(i, true); i == failed {
+		return failed
 	}
-	// sub is what the next segment of each path leads to, whole the rest of it.
+	// found is what the next segment of each path leads to, whole the rest of it.
 	var whole [maxPaths]jsonRef
-	p.space()
-	for first := true; ; first = false {
-		if p.peek() == '}' && first {
-			break
+	var segments [maxPaths]*pathSegment // nil for a path that does not go on here
+	for k := range p.paths {
+		if at[k] != offPath {
+			segments[k] = &p.paths[k].segments[at[k]]
 		}
-		name, err := p.name()
-		if err != nil {
-			return sub, err
+	}
+	if i = p.space(i); p.peek(i) == '}' {
+		return p.leave(i)
+	}
+	for {
+		name, after := p.name(i)
+		if after == failed {
+			return failed
 		}
-		next := [maxPaths]int{offPath, offPath}
-		var byRest [maxPaths]bool
-		follow := false
-		for k := range p.paths {
-			if at[k] == offPath {
-				continue
-			}
-			switch s := &p.paths[k].segments[at[k]]; {
+		byName, byRest := 0, 0 // bit k: of path k
+		for k, s := range segments {
+			switch {
+			case s == nil:
 			case string(name) == s.rest:
-				next[k], byRest[k], follow = len(p.paths[k].segments), true, true
+				byRest |= 1 << k
 			case string(name) == s.name:
-				next[k], follow = at[k]+1, true
+				byName |= 1 << k
 			}
 		}
-		if follow {
-			got, err := p.value(next)
-			if err != nil {
-				return sub, err
-			}
-			for k := range p.paths {
-				switch {
-				case next[k] == offPath:
-				case byRest[k]:
-					whole[k] = got[k]
-				default:
-					sub[k] = got[k]
-				}
-			}
-		} else if err := p.skip(); err != nil {
-			return sub, err
+		if byName|byRest != 0 {
+			i = p.member(after, at, byName, byRest, found, &whole)
+		} else {
+			i = p.skip(after)
 		}
-		p.space()
-		if c := p.peek(); c == '}' {
+		if i == failed {
+			return failed
+		}
+		i = p.space(i)
+		if c := p.peek(i); c == '}' {
 			break
 		} else if c != ',' {
-			return sub, p.fail("expected , or } after a member")
+			return p.fail(i, "expected , or } after a member")
 		}
-		p.i++
-		p.space()
+		i = p.space(i + 1)
 	}
-	p.i++
-	p.depth--
 	for k := range p.paths {
 		if whole[k].found() {
-			sub[k] = whole[k]
+			found[k] = whole[k]
 		}
 	}
-	return sub, nil
+	return p.leave(i)
+}
+
+// member reads the value of a member whose name is the next segment of the paths in
+// byName, and sets found to what is there, or the rest of those in byRest, and sets
+// whole.
+func (p *jsonScanner) member(i int, at [maxPaths]int, byName, byRest int, found, whole *[maxPaths]jsonRef) int {
+	for k := range at {
+		switch {
+		case byRest>>k&1 != 0:
+			at[k] = len(p.paths[k].segments)
+		case byName>>k&1 != 0:
+			at[k]++
+		default:
+			at[k] = offPath
+		}
+	}
+	var got [maxPaths]jsonRef
+	if i = p.value(i, at, &got); i == failed {
+		return failed
+	}
+	for k := range got {
+		switch {
+		case byRest>>k&1 != 0:
+			whole[k] = got[k]
+		case byName>>k&1 != 0:
+			found[k] = got[k]
+		}
+	}
+	return i
 }
 
 // array reads an array in which a path goes on.
-func (p *jsonScanner) array(at [maxPaths]int) (found [maxPaths]jsonRef, err error) {
-	if err := p.enter(false); err != nil {
-		return found, err
+func (p *jsonScanner) array(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+	if i = p.enter(i, false); i == failed {
+		return failed
 	}
-	p.space()
-	if p.peek() == ']' {
-		p.i++
-		p.depth--
-		return found, nil
+	if i = p.space(i); p.peek(i) == ']' {
+		return p.leave(i)
 	}
 	for n := 0; ; n++ {
 		next := [maxPaths]int{offPath, offPath}
@@ -233,240 +285,187 @@ func (p *jsonScanner) array(at [maxPaths]int) (found [maxPaths]jsonRef, err erro
 			}
 		}
 		if follow {
-			got, err := p.value(next)
-			if err != nil {
-				return found, err
-			}
-			for k := range p.paths {
-				if next[k] != offPath {
-					found[k] = got[k]
-				}
-			}
-		} else if err := p.skip(); err != nil {
-			return found, err
+			i = p.value(i, next, found)
+		} else {
+			i = p.skip(i)
 		}
-		p.space()
-		if c := p.peek(); c == ']' {
-			p.i++
-			p.depth--
-			return found, nil
+		if i == failed {
+			return failed
+		}
+		i = p.space(i)
+		if c := p.peek(i); c == ']' {
+			return p.leave(i)
 		} else if c != ',' {
-			return found, p.fail("expected , or ] after an element")
+			return p.fail(i, "expected , or ] after an element")
 		}
-		p.i++
+		i++
 	}
 }
 
-// name reads the name of a member and the colon after it. The result is valid
-// until the next call.
-func (p *jsonScanner) name() ([]byte, error) {
-	if p.peek() != '"' {
-		return nil, p.fail("expected a name in double quotes")
+// name reads the name of a member and the colon after it. The name is valid until the
+// next call.
+func (p *jsonScanner) name(i int) (name []byte, after int) {
+	if p.peek(i) != '"' {
+		return nil, p.fail(i, "expected a name in double quotes")
 	}
-	start := p.i + 1
-	escaped, _, err := p.str()
-	if err != nil {
-		return nil, err
-	}
-	name := p.s[start : p.i-1]
-	if escaped {
-		p.key, _ = appendUnescaped(p.key[:0], name)
+	start := i + 1
+	i = p.strings.Next(start)
+	name = p.s[start:i]
+	if p.peek(i) != '"' {
+		var fault string
+		if p.key, _, i, fault = p.strings.Append(p.key[:0], start, i); fault != "" || i == len(p.s) {
+			return nil, p.fail(i, fault)
+		}
 		name = p.key
 	}
-	if p.space(); p.peek() != ':' {
-		return nil, p.fail("expected : after a name")
+	return name, p.colon(i + 1)
+}
+
+// colon reads the colon after a name.
+func (p *jsonScanner) colon(i int) int {
+	if i = p.space(i); p.peek(i) != ':' {
+		return p.fail(i, "expected : after a name")
 	}
-	p.i++
-	return name, nil
+	return i + 1
 }
 
 // skip reads a value that is on no path.
-func (p *jsonScanner) skip() error {
+func (p *jsonScanner) skip(i int) int {
+	if i = p.space(i); p.peek(i) == '"' {
+		return p.str(i)
+	}
 	base := p.depth
 	for {
-		p.space()
-		var err error
-		switch c := p.peek(); {
+		i = p.space(i)
+		switch c := p.peek(i); {
 		case c == '"':
-			_, _, err = p.str()
+			i = p.str(i)
 		case c == '{', c == '[':
-			if err = p.enter(c == '{'); err != nil {
-				return err
+			if i = p.enter(i, c == '{'); i == failed {
+				return failed
 			}
-			p.space()
-			if p.peek() == c+2 { // } and ] lie two after { and [
-				p.i++
-				p.depth--
+			i = p.space(i)
+			if p.peek(i) == c+2 { // } and ] lie two after { and [
+				i = p.leave(i)
 				break
 			}
 			if c == '{' {
-				err = p.skipName()
-			}
-			if err != nil {
-				return err
+				if i = p.skipName(i); i == failed {
+					return failed
+				}
 			}
 			continue
 		case c == '-' || c-'0' < 10:
-			err = p.number()
+			i = p.number(i)
 		default:
-			err = p.literal()
+			i = p.literal(i)
 		}
-		if err != nil {
-			return err
+		if i == failed {
+			return failed
 		}
 		more := false
 		for p.depth > base && !more {
-			p.space()
+			i = p.space(i)
 			object := p.inObject()
-			switch c := p.peek(); {
+			switch c := p.peek(i); {
 			case c == ',':
-				p.i++
+				i++
 				more = true
 				if object {
-					p.space()
-					if err := p.skipName(); err != nil {
-						return err
+					if i = p.skipName(p.space(i)); i == failed {
+						return failed
 					}
 				}
 			case c == '}' && object, c == ']' && !object:
-				p.i++
-				p.depth--
+				i = p.leave(i)
 			case object:
-				return p.fail("expected , or } after a member")
+				return p.fail(i, "expected , or } after a member")
 			default:
-				return p.fail("expected , or ] after an element")
+				return p.fail(i, "expected , or ] after an element")
 			}
 		}
 		if !more {
-			return nil
+			return i
 		}
 	}
 }
 
 // skipName reads a name and the colon after it.
-func (p *jsonScanner) skipName() error {
-	if p.peek() != '"' {
-		return p.fail("expected a name in double quotes")
+func (p *jsonScanner) skipName(i int) int {
+	if p.peek(i) != '"' {
+		return p.fail(i, "expected a name in double quotes")
 	}
-	if _, _, err := p.str(); err != nil {
-		return err
+	if i = p.str(i); i == failed {
+		return failed
 	}
-	if p.space(); p.peek() != ':' {
-		return p.fail("expected : after a name")
-	}
-	p.i++
-	return nil
+	return p.colon(i)
 }
 
-func (p *jsonScanner) literal() error {
+func (p *jsonScanner) literal(i int) int {
 	for _, word := range [...]string{"true", "false", "null"} {
-		if p.i+len(word) <= len(p.s) && string(p.s[p.i:p.i+len(word)]) == word {
-			p.i += len(word)
-			return nil
+		if i+len(word) <= len(p.s) && string(p.s[i:i+len(word)]) == word {
+			return i + len(word)
 		}
 	}
-	return p.fail("expected a value")
+	return p.fail(i, "expected a value")
 }
 
-func (p *jsonScanner) number() error {
-	if p.peek() == '-' {
-		p.i++
+func (p *jsonScanner) number(i int) int {
+	if p.peek(i) == '-' {
+		i++
 	}
-	if p.peek() == '0' {
-		p.i++
-	} else if !p.digits() {
-		return p.fail("expected a digit")
+	start := i
+	if p.peek(i) == '0' {
+		i++
+	} else if i = p.digits(i); i == start {
+		return p.fail(i, "expected a digit")
 	}
-	if p.peek() == '.' {
-		p.i++
-		if !p.digits() {
-			return p.fail("expected a digit after the point")
+	if p.peek(i) == '.' {
+		start = i + 1
+		if i = p.digits(start); i == start {
+			return p.fail(i, "expected a digit after the point")
 		}
 	}
-	if c := p.peek(); c == 'e' || c == 'E' {
-		p.i++
-		if c := p.peek(); c == '+' || c == '-' {
-			p.i++
-		}
-		if !p.digits() {
-			return p.fail("expected a digit in the exponent")
-		}
-	}
-	return nil
-}
-
-func (p *jsonScanner) digits() bool {
-	start := p.i
-	for p.peek()-'0' < 10 {
-		p.i++
-	}
-	return p.i > start
-}
-
-// Words of one byte repeated, for looking at eight bytes at a time.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// specials marks, with its high bit, the first byte of w that is a quote, a
-// backslash or below 0x20. Bytes after it may be marked wrongly: borrows run
-// upwards.
-func specials(w uint64) uint64 {
-	quote := w ^ '"'*ones
-	slash := w ^ '\\'*ones
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
-}
-
-// str reads a string from its opening quote to after its closing one. wide may
-// be true without need when bytes from 0x80 on come soon after the string.
-func (p *jsonScanner) str() (escaped, wide bool, err error) {
-	s, i := p.s, p.i+1
-	var seen uint64
-	for {
-		for i+8 <= len(s) {
-			w := binary.LittleEndian.Uint64(s[i:])
-			seen |= w
-			if m := specials(w); m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
-			}
-			i += 8
-		}
-		for i < len(s) && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\' {
-			seen |= uint64(s[i])
+	if c := p.peek(i); c == 'e' || c == 'E' {
+		i++
+		if c := p.peek(i); c == '+' || c == '-' {
 			i++
 		}
-		p.i = i
-		switch c := p.peek(); {
-		case c == '"':
-			p.i++
-			return escaped, seen&highs != 0, nil
-		case c == '\\':
-			escaped = true
-			if i, err = p.escape(); err != nil {
-				return false, false, err
-			}
-		default:
-			return false, false, p.fail("a control character in a string")
+		start = i
+		if i = p.digits(i); i == start {
+			return p.fail(i, "expected a digit in the exponent")
 		}
 	}
+	return i
 }
 
-// escape checks the escape at p.i and returns where it ends.
-func (p *jsonScanner) escape() (int, error) {
-	p.i++
-	switch p.peek() {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return p.i + 1, nil
-	case 'u':
-		for range 4 {
-			p.i++
-			if hexDigit[p.peek()] == notHex {
-				return 0, p.fail("expected four hexadecimal digits after \\u")
-			}
-		}
-		return p.i + 1, nil
+// digits passes over digits.
+func (p *jsonScanner) digits(i int) int {
+	for p.peek(i)-'0' < 10 {
+		i++
 	}
-	return 0, p.fail("no such escape")
+	return i
+}
+
+// str reads a string from its opening quote to after its closing one.
+func (p *jsonScanner) str(i int) int {
+	i, fault := p.strings.Skip(i + 1)
+	if fault != "" || i == len(p.s) {
+		return p.fail(i, fault)
+	}
+	return i + 1
+}
+
+// leaf is str for a string on a path.
+func (p *jsonScanner) leaf(i int, ref *jsonRef) int {
+	start := i + 1
+	if i = p.strings.Next(start); p.peek(i) != '"' {
+		var fault string
+		ref.from = len(p.text)
+		if p.text, ref.lone, i, fault = p.strings.Append(p.text, start, i); fault != "" || i == len(p.s) {
+			return p.fail(i, fault)
+		}
+		ref.to = len(p.text)
+	}
+	return i + 1
 }

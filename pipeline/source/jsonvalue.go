@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"unsafe"
+
+	"github.com/rosaline-go/rosaline/internal/jsonstring"
 )
 
 // jsonWriter writes a valid JSON value anew: compact, the members of each object
@@ -164,7 +166,7 @@ func (w *jsonWriter) object(dst []byte, i, open int) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		written = true
-		dst = append(appendQuoted(dst, m.name), ':')
+		dst = append(jsonstring.AppendQuoted(dst, m.name), ':')
 		var err error
 		if dst, _, _, err = w.value(dst, int(m.value), int(m.open)); err != nil {
 			return dst, err
@@ -180,7 +182,7 @@ func (w *jsonWriter) name(raw []byte) []byte {
 		return raw
 	}
 	from, lone := len(w.names), 0
-	w.names, lone = appendUnescaped(w.names, raw)
+	w.names, lone = jsonstring.AppendUnquoted(w.names, raw)
 	w.lone += lone
 	return w.names[from:len(w.names):len(w.names)]
 }
@@ -191,9 +193,9 @@ func (w *jsonWriter) str(dst, quoted []byte) []byte {
 		return append(dst, quoted...)
 	}
 	var lone int
-	w.text, lone = appendUnescaped(w.text[:0], quoted[1:len(quoted)-1])
+	w.text, lone = jsonstring.AppendUnquoted(w.text[:0], quoted[1:len(quoted)-1])
 	w.lone += lone
-	return appendQuoted(dst, w.text)
+	return jsonstring.AppendQuoted(dst, w.text)
 }
 
 // appendNumber appends the text of a JSON number. An integer stays as it is

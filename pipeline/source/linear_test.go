@@ -23,6 +23,10 @@ func TestHostileInputsTakeLinearTime(t *testing.T) {
 		"equal names":     func(n int) string { return wrap(`{` + repeat(`"a":0,`, n) + `"a":1}`) },
 		"equal text keys": func(n int) string { return `{` + repeat(`"text":"a",`, n) + `"text":"b"}` },
 		"other names":     func(n int) string { return `{` + repeat(`"texx":"a",`, n) + `"b":"b"}` },
+		"escaped twice":   func(n int) string { return `{` + repeat(`"text":"\n",`, n) + `"text":"\t"}` },
+		"long name":       func(n int) string { return `{"` + repeat("x", n) + `":0,"text":"b"}` },
+		"escaped name":    func(n int) string { return `{"` + repeat(`\u0041`, n) + `":0,"text":"b"}` },
+		"control bytes":   func(n int) string { return wrap(`["` + repeat(`\u0001`, n) + `\n"]`) },
 		"array":           func(n int) string { return wrap(`[` + repeat(`[],`, n) + `0]`) },
 		"deep objects": func(n int) string {
 			return wrap(`[` + repeat(strings.Repeat(`{"a":`, 900)+`0`+strings.Repeat(`}`, 900)+`,`, n) + `0]`)

@@ -18,23 +18,23 @@ const (
 func (p *jsonScanner) missing(line []byte, path jsonPath) string {
 	value, walked := line, "the record"
 	for _, segment := range path.segments {
-		p.s, p.i, p.depth = value, 0, 0
-		p.space()
-		switch p.peek() {
+		p.reset(value)
+		i := p.space(0)
+		switch p.peek(i) {
 		case '{':
-			names, found := p.members(segment.name)
+			names, found := p.members(i, segment.name)
 			if found == nil {
 				return noSuchName(segment.name, walked, names)
 			}
 			value = found
 		case '[':
-			n, found := p.elements(segment.index)
+			n, found := p.elements(i, segment.index)
 			if found == nil {
 				return fmt.Sprintf("%s is an array of %d, it has no element %q", walked, n, segment.name)
 			}
 			value = found
 		default:
-			return fmt.Sprintf("%s is %s, it has no key %q", walked, kindName(p.peek()), segment.name)
+			return fmt.Sprintf("%s is %s, it has no key %q", walked, kindName(p.peek(i)), segment.name)
 		}
 		if walked == "the record" {
 			walked = segment.name
@@ -57,49 +57,48 @@ func kindName(first byte) string {
 	return "a number"
 }
 
-// members lists the names of the object at p.i, and returns the last value
-// called name. The object is valid, so errors are not looked at.
-func (p *jsonScanner) members(name string) (names []string, found []byte) {
-	_ = p.enter(true)
-	for p.space(); p.peek() == '"'; p.space() {
-		n, _ := p.name()
+// members lists the names of the object at i, and returns the last value called
+// name. The object is valid, so faults are not looked for.
+func (p *jsonScanner) members(i int, name string) (names []string, found []byte) {
+	for i = p.space(p.enter(i, true)); p.peek(i) == '"'; i = p.separator(i) {
+		n, after := p.name(i)
 		if string(n) == name {
-			found = p.element()
-		} else {
-			if len(names) < maxNamesKept {
-				names = append(names, string(n))
-			}
-			_ = p.skip()
+			found, i = p.element(after)
+			continue
 		}
-		if p.space(); p.peek() == ',' {
-			p.i++
+		if len(names) < maxNamesKept {
+			names = append(names, string(n))
 		}
+		i = p.skip(after)
 	}
 	return names, found
 }
 
-// elements counts the elements of the array at p.i, and returns the one at
-// index.
-func (p *jsonScanner) elements(index int) (n int, found []byte) {
-	_ = p.enter(false)
-	for p.space(); p.peek() != ']'; p.space() {
-		if v := p.element(); n == index {
+// elements counts the elements of the array at i, and returns the one at index.
+func (p *jsonScanner) elements(i, index int) (n int, found []byte) {
+	for i = p.space(p.enter(i, false)); p.peek(i) != ']'; i = p.separator(i) {
+		var v []byte
+		if v, i = p.element(i); n == index {
 			found = v
 		}
 		n++
-		if p.space(); p.peek() == ',' {
-			p.i++
-		}
 	}
 	return n, found
 }
 
+// separator passes over white space and a comma.
+func (p *jsonScanner) separator(i int) int {
+	if i = p.space(i); p.peek(i) == ',' {
+		i = p.space(i + 1)
+	}
+	return i
+}
+
 // element reads a value and returns its bytes.
-func (p *jsonScanner) element() []byte {
-	p.space()
-	start := p.i
-	_ = p.skip()
-	return p.s[start:p.i]
+func (p *jsonScanner) element(i int) (value []byte, after int) {
+	i = p.space(i)
+	after = p.skip(i)
+	return p.s[i:after], after
 }
 
 func noSuchName(name, where string, names []string) string {

@@ -2,11 +2,11 @@ package source
 
 import "strconv"
 
-// Position is the place of a line in its input.
+// Position is the place of a line in its input, or of a row in a table.
 type Position struct {
 	File   string // path as given, "-" for standard input
-	Line   int64  // from 1; every line counts, blank and overlong ones too
-	Offset int64  // bytes before the line in the decompressed stream, byte order marks included
+	Line   int64  // from 1; every line counts, blank and overlong ones too; in a table, rows
+	Offset int64  // bytes before the line in the decompressed stream, byte order marks included; −1 where rows have none
 }
 
 // String returns "file:line".

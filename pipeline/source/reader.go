@@ -26,7 +26,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 //
 // Memory for lines is bounded by the chunk size plus the cap on a line, for
 // each chunk that has not been released; memory for zstd by the cap on its window. A
-// Reader starts no goroutine. It is for one goroutine, [Reader.Progress] apart.
+// Reader starts no goroutine unless [WithReaders] says so. It is for one goroutine, [Reader.Progress] apart.
 type Reader struct {
 	inputs []Input
 	cfg    readerConfig
@@ -211,13 +211,16 @@ func (r *Reader) begin(in Input) error {
 		}
 	}
 	if r.in.Format != FormatJSONL && r.in.Format != FormatText {
-		return fmt.Errorf("%w: %s", ErrNotYet, in.Path)
+		return fmt.Errorf("%w: %s: %v has no lines; read it by Chunks", ErrFormat, in.Path, r.in.Format)
 	}
 	var from io.Reader = r.cfg.stdin
 	if in.Path != Stdin {
 		f, err := r.cfg.open(in.Path)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
+		}
+		if ranges := newRangeReader(f, r.cfg.readers); ranges != nil {
+			f = ranges
 		}
 		r.in.file, from = f, f
 	}

@@ -269,7 +269,7 @@ func TestInputsAfterABrokenOneAreRead(t *testing.T) {
 	require.Contains(t, g.errs[0].Error(), missing)
 	require.Contains(t, g.errs[1].Error(), dir)
 	require.ErrorIs(t, g.errs[2], ErrFormat)
-	require.ErrorIs(t, g.errs[3], ErrNotYet)
+	require.ErrorIs(t, g.errs[3], ErrFormat)
 }
 
 func TestCancelLosesNothing(t *testing.T) {

@@ -18,8 +18,10 @@ type readerConfig struct {
 	chunkBytes int
 	chunkLines int
 	maxWindow  int
+	readers    int
 	shard      pipeline.Sharding
 	position   ReaderPosition
+	tables     tableConfig
 }
 
 func defaultReaderConfig() readerConfig {
@@ -30,7 +32,9 @@ func defaultReaderConfig() readerConfig {
 		chunkBytes: 256 << 10,
 		chunkLines: 1 << 14,
 		maxWindow:  128 << 20,
+		readers:    1,
 		shard:      pipeline.Sharding{World: 1},
+		tables:     defaultTableConfig(),
 	}
 }
 
@@ -81,6 +85,15 @@ func WithMaxWindow(n int) ReaderOption {
 	return func(c *readerConfig) { c.maxWindow = n }
 }
 
+// WithReaders sets how many goroutines read a large file at once, each a range of
+// 256 KiB, while lines are made of the ranges before; default 1, which is the goroutine
+// that calls Next alone; range 1 to 1024. It helps where reading waits: for a disk, or for the
+// copy out of the page cache. Lines, places and errors are the same. What [WithOpen]
+// gives must have ReadAt and Stat for that, as [os.File] has; pipes are read by one.
+func WithReaders(n int) ReaderOption {
+	return func(c *readerConfig) { c.readers = n }
+}
+
 // WithPosition opens the reader at a place that [Reader.Position] told for the same inputs;
 // default the beginning. See [ReaderPosition] for what is read again.
 func WithPosition(p ReaderPosition) ReaderOption {
@@ -113,6 +126,9 @@ func (c readerConfig) validate() error {
 	if s := c.shard; s.World < 1 || s.Rank < 0 || s.Rank >= s.World || s.Mode > pipeline.Drop {
 		return fmt.Errorf("%w: WithShard(%d, %d, %v): ranks go from 0 to world-1, modes are Uneven, Pad and Drop", ErrOption, s.Rank, s.World, s.Mode)
 	}
+	if err := c.tables.validate(); err != nil {
+		return err
+	}
 	for _, o := range []struct {
 		name      string
 		v, lo, hi int
@@ -121,6 +137,7 @@ func (c readerConfig) validate() error {
 		{"WithChunkBytes", c.chunkBytes, 1, 1 << 30},
 		{"WithChunkLines", c.chunkLines, 1, 1 << 24},
 		{"WithMaxWindow", c.maxWindow, 1 << 10, 1 << 30},
+		{"WithReaders", c.readers, 1, 1024},
 	} {
 		if o.v < o.lo || o.v > o.hi {
 			return fmt.Errorf("%w: %s(%d) is not from %d to %d", ErrOption, o.name, o.v, o.lo, o.hi)

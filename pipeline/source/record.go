@@ -3,6 +3,8 @@ package source
 import (
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -14,6 +16,10 @@ type Records struct {
 	ID    *stringtensor.Column // never null
 	Bad   []BadRecord          // lines that are not records, in the order of their lines
 	Stats Stats
+
+	// Meta has the other columns that [WithMetadata] asks for, row by row; nil if there
+	// are none. The receiver releases it.
+	Meta arrow.RecordBatch
 
 	file   string
 	first  int64 // number of the chunk's first line
@@ -70,6 +76,9 @@ const (
 	BadSurrogate            // half of a surrogate pair: [ErrSurrogate]
 	BadUTF8                 // not UTF-8: [ErrInvalidUTF8]
 	BadLineLength           // over the cap: [ErrLineTooLong]
+	BadCSV                  // a row that is not CSV: [ErrCSV]
+	BadFieldCount           // a row with too many or too few fields: [ErrFieldCount]
+	BadRowLength            // a row over the cap: [ErrRowTooLong]
 	badReasonCount
 )
 
@@ -85,6 +94,9 @@ var badReasons = [badReasonCount]struct {
 	BadSurrogate:  {"bad_surrogate", ErrSurrogate},
 	BadUTF8:       {"bad_utf8", ErrInvalidUTF8},
 	BadLineLength: {"line_too_long", ErrLineTooLong},
+	BadCSV:        {"bad_csv", ErrCSV},
+	BadFieldCount: {"field_count", ErrFieldCount},
+	BadRowLength:  {"row_too_long", ErrRowTooLong},
 }
 
 // String returns the code used in reports and rejects.
@@ -97,6 +109,9 @@ func (r BadReason) String() string {
 
 // lineError is the error about a line that is not a record.
 func lineError(pos Position, reason BadReason, detail string) error {
+	if pos.Offset < 0 {
+		return fmt.Errorf("%s: %w: %s", pos, badReasons[reason].err, detail)
+	}
 	return fmt.Errorf("%s: at byte %d: %w: %s", pos, pos.Offset, badReasons[reason].err, detail)
 }
 
@@ -117,7 +132,8 @@ func (e *syntaxError) describe(line []byte) (BadReason, string) {
 	return BadJSON, detail
 }
 
-// Stats counts what a chunk held. Lines = Records + Blank + Rejected.
+// Stats counts what a chunk held. Lines = Records + Blank + Rejected. In a table
+// a row is a line.
 //
 // Over all ranks of a shard ([WithShard]) the fields add up to what they are
 // without one, the lines that are left out apart: a rank counts its own lines,
@@ -134,6 +150,7 @@ type Stats struct {
 	Bytes    int64 // bytes of the decompressed stream
 	Dropped  int64 // lines left out by pipeline.Drop; counted in Bytes besides
 	Padded   int64 // lines given again by pipeline.Pad; counted nowhere else
+	Skipped  int64 // WARC records of a kind that has no text; counted nowhere else
 }
 
 // Add adds o to s.
@@ -148,4 +165,5 @@ func (s *Stats) Add(o Stats) {
 	s.Bytes += o.Bytes
 	s.Dropped += o.Dropped
 	s.Padded += o.Padded
+	s.Skipped += o.Skipped
 }

@@ -98,10 +98,11 @@ func (b *Batch) clean(c *TextCleaner, s []byte) ([]byte, Verdict) {
 	return c.bounded(s)
 }
 
-// find appends the spans of s, which is classified, to those of the batch.
-func (b *Batch) find(m *PIIMasker, r *record, s []byte) []Span {
+// find appends the spans of s to those of the batch. c holds its classes, or is nil if
+// they are not needed.
+func (b *Batch) find(m *PIIMasker, r *record, s []byte, c *classes) []Span {
 	r.spanLo = len(b.spans)
-	b.spans = m.find(b.spans, s, &b.measurer.classes)
+	b.spans = m.find(b.spans, s, c)
 	r.spanHi = len(b.spans)
 	return b.spans[r.spanLo:]
 }

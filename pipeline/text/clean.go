@@ -116,32 +116,39 @@ func (c *TextCleaner) checkMin(s []byte) Verdict {
 
 // trimSpace removes White_Space from both ends of s.
 func trimSpace(s []byte) []byte {
-	for len(s) > 0 {
+	for len(s) > 0 && spaceFirst[s[0]] {
 		n := 1
 		if s[0] >= utf8.RuneSelf {
 			var r rune
 			if r, n = utf8.DecodeRune(s); !isSpace(r) {
 				break
 			}
-		} else if !asciiSpace[s[0]] {
-			break
 		}
 		s = s[n:]
 	}
-	for len(s) > 0 {
+	for len(s) > 0 && spaceLast[s[len(s)-1]] {
 		n := 1
-		if last := s[len(s)-1]; last >= utf8.RuneSelf {
+		if s[len(s)-1] >= utf8.RuneSelf {
 			var r rune
 			if r, n = utf8.DecodeLastRune(s); !isSpace(r) {
 				break
 			}
-		} else if !asciiSpace[last] {
-			break
 		}
 		s = s[:len(s)-n]
 	}
 	return s
 }
+
+// spaceFirst and spaceLast have the bytes that white space begins and ends with.
+var spaceFirst, spaceLast = func() (first, last [256]bool) {
+	for r := range rune('\u3000' + 1) { // the last of them
+		if isSpace(r) {
+			p := utf8.AppendRune(nil, r)
+			first[p[0]], last[p[len(p)-1]] = true, true
+		}
+	}
+	return first, last
+}()
 
 // appendLF appends s to dst with each CR LF and each CR as LF. The first CR is
 // at s[cr]. At most len(s) bytes are appended.

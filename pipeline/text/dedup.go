@@ -174,19 +174,35 @@ func (d *StreamDeduplicator) IsSeen(s []byte) bool {
 // Filter returns the rows of col that are first occurrences, and stages them.
 // The column as a whole is one step to other goroutines.
 func (d *StreamDeduplicator) Filter(col *stringtensor.Column) stringtensor.Selection {
-	keep := make(stringtensor.Selection, 0, col.Len())
+	return d.FilterInto(make(stringtensor.Selection, 0, col.Len()), col)
+}
+
+// FilterInto is [StreamDeduplicator.Filter] that appends to keep.
+func (d *StreamDeduplicator) FilterInto(keep stringtensor.Selection, col *stringtensor.Column) stringtensor.Selection {
+	var (
+		hashes [lookAhead]Hash128
+		near   nearby
+	)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := range col.Len() {
-		var unique bool
-		if col.IsNull(i) {
-			unique = d.uniqueNull()
-		} else {
-			s := col.Bytes(i)
-			unique = d.stage(d.hash(s), present(s))
+	for lo := 0; lo < col.Len(); lo += lookAhead {
+		n := min(lookAhead, col.Len()-lo)
+		for i := range n {
+			hashes[i] = d.hash(col.Bytes(lo + i))
+			d.set.expect(&near, hashes[i])
 		}
-		if unique {
-			keep = append(keep, uint32(i))
+		near.fetch()
+		for i := range n {
+			row := lo + i
+			unique := false
+			if col.IsNull(row) {
+				unique = d.uniqueNull()
+			} else {
+				unique = d.stage(hashes[i], present(col.Bytes(row)))
+			}
+			if unique {
+				keep = append(keep, uint32(row))
+			}
 		}
 	}
 	return keep

@@ -88,6 +88,9 @@ func NewFusedPipeline(opts ...FusedOption) (*FusedPipeline, error) {
 			return nil, fmt.Errorf("%w: stage %s has options but does not run; add it to the stages", ErrOption, x.stage)
 		}
 	}
+	if err := f.checkSpans(); err != nil {
+		return nil, err
+	}
 	return f, f.fill()
 }
 
@@ -131,6 +134,10 @@ type Result struct {
 	Rows   stringtensor.Selection // the input row of each survivor, ascending
 	Drops  []Drop                 // the other rows, ascending
 	Totals
+
+	// Spans has the spans of each survivor if the masker only reports them, see
+	// [WithSpansOnly]; else it is nil.
+	Spans [][]Span
 
 	// Position is where the deduplicator stood after this batch, to be given
 	// to [StreamDeduplicator.CommitTo] once the batch is delivered; 0 where
@@ -200,16 +207,20 @@ func (f *FusedPipeline) scan(b *Batch, r *record, s []byte) {
 			s = out
 		case StageQuality:
 			classify()
-			v = f.quality.check(&b.measurer, s, &b.measurer.classes)
+			var out []byte
+			out, v = f.quality.filter(&b.measurer, s, &b.measurer.classes, &b.arena)
+			classified = unsafe.SliceData(out) == unsafe.SliceData(s) && len(out) == len(s)
+			s = out
 		case StageDedup:
 			r.key, r.hash, r.deduped = s, f.dedup.hash(s), true
 		case StagePII:
-			if !f.pii.mayFind(s) {
-				break
+			var c *classes
+			if f.pii.needsClasses(s) {
+				classify()
+				c = &b.measurer.classes
 			}
-			classify()
-			spans := b.find(f.pii, r, s)
-			if len(spans) == 0 {
+			spans := b.find(f.pii, r, s, c)
+			if len(spans) == 0 || f.pii.spansOnly {
 				break
 			}
 			if i == len(f.stages)-1 {
@@ -244,7 +255,16 @@ func (f *FusedPipeline) Resolve(b *Batch) error {
 	d := f.dedup
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	var near nearby
 	for i := range b.records {
+		if i%lookAhead == 0 {
+			for j := i; j < min(i+lookAhead, len(b.records)); j++ {
+				if r := &b.records[j]; r.deduped {
+					d.set.expect(&near, r.hash)
+				}
+			}
+			near.fetch()
+		}
 		r := &b.records[i]
 		if !r.deduped {
 			continue
@@ -273,7 +293,7 @@ func (f *FusedPipeline) Emit(b *Batch) (*Result, error) {
 	}
 	defer b.forget()
 	res := &Result{Position: b.position}
-	f.count(b, res)
+	f.count(b, &res.Totals)
 	var pooled int64
 	for i := range b.records {
 		if r := &b.records[i]; r.verdict.Kept() && (r.outLen > stringtensor.MaxInline || r.masking) {
@@ -295,7 +315,7 @@ func (f *FusedPipeline) Emit(b *Batch) (*Result, error) {
 		}
 		res.Rows = append(res.Rows, uint32(i))
 	}
-	res.Column = out.Finish()
+	res.Column, res.Spans = out.Finish(), f.survivingSpans(b)
 	return res, nil
 }
 
@@ -317,9 +337,8 @@ func (f *FusedPipeline) emit(b *Batch, r *record, out *stringtensor.Builder) err
 	return nil
 }
 
-// count fills the totals.
-func (f *FusedPipeline) count(b *Batch, res *Result) {
-	t := &res.Totals
+// count fills the totals, which are zero.
+func (f *FusedPipeline) count(b *Batch, t *Totals) {
 	t.RowsIn = int64(len(b.records))
 	for i := range b.records {
 		r := &b.records[i]

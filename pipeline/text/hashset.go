@@ -5,9 +5,11 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"math/rand/v2"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/rosaline-go/rosaline/cpu"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -115,6 +117,28 @@ func (t *hashSet) startAt(position int) int {
 
 func (t *hashSet) tag(h Hash128) uint64 { return h.Hi &^ positionMask }
 
+// lookAhead is how many searches are known ahead of the one at hand: enough to hide
+// the time that memory takes, few enough that what comes near stays near.
+const lookAhead = 32
+
+// nearby are the slots where the searches to come begin.
+type nearby struct {
+	places [lookAhead]unsafe.Pointer
+	n      int
+}
+
+// expect notes that the search for h comes soon.
+func (t *hashSet) expect(b *nearby, h Hash128) {
+	b.places[b.n] = unsafe.Pointer(&t.slots[t.start(h)])
+	b.n++
+}
+
+// fetch asks for the memory that was noted, and forgets it.
+func (b *nearby) fetch() {
+	cpu.Prefetch(b.places[:b.n])
+	b.n = 0
+}
+
 // find returns the slot of h, or the free one where it belongs. If texts are
 // kept and s is not nil, a hash whose text is known and is not s does not count.
 func (t *hashSet) find(h Hash128, s []byte) (slot int, found bool) {
@@ -159,8 +183,21 @@ func (t *hashSet) add(slot int, h Hash128, s []byte) {
 	t.slots[slot] = t.tag(h) | uint64(t.n+1)
 	t.push(h, s)
 	if t.n > len(t.slots)/5*4 {
-		t.resize(2 * len(t.slots))
-		for p := range t.n {
+		t.grow()
+	}
+}
+
+// grow makes the table twice as large.
+func (t *hashSet) grow() {
+	t.resize(2 * len(t.slots))
+	var near nearby
+	for lo := 0; lo < t.n; lo += lookAhead {
+		hi := min(lo+lookAhead, t.n)
+		for p := lo; p < hi; p++ {
+			t.expect(&near, *t.at(p))
+		}
+		near.fetch()
+		for p := lo; p < hi; p++ {
 			if p+1 != t.null {
 				t.place(p)
 			}

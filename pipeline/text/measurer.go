@@ -1,10 +1,8 @@
 package text
 
 import (
+	"math"
 	"math/bits"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/rosaline-go/rosaline/cpu"
 )
@@ -35,11 +33,21 @@ type Metrics struct {
 // text at hand, a little over its length and 16 to 64 bytes for each distinct
 // word triple. What only an unusually long text needs is given up after it.
 type Measurer struct {
-	classes classes
-	hist    histogram
-	spaces  []uint64 // white space of each block, code points above 7F included
-	triples tripleSet
+	classes    classes
+	hist       histogram
+	edges      []uint64 // where words begin and end, a word for each block and one more
+	runes      []uint64 // where code points above 7F begin, where a block has any
+	valid      bool     // the text is UTF-8, or ASCII
+	ideographs ideographs
+	rules      ruleMemory
+	triples    tripleSet
+	marks      tripleMarks
+	cursor     wordCursor
+	hashes     [2 + hashBatch]uint64 // of words, two of them from the batch before
 }
+
+// hashBatch is the number of words that are hashed at once.
+const hashBatch = 256
 
 // NewMeasurer returns a measurer.
 func NewMeasurer() *Measurer { return new(Measurer) }
@@ -47,8 +55,8 @@ func NewMeasurer() *Measurer { return new(Measurer) }
 // Measure returns the metrics of s in O(len(s)) expected time, whatever s holds.
 // Texts of 4 GiB or more may overflow the counters of the entropy.
 //
-// Word triples are told apart by 64-bit hashes (XXH3 of each word, folded by
-// multiplication). Two triples that differ are taken for equal with probability
+// Word triples are told apart by 64-bit hashes, keyed at random and folded by
+// multiplication. Two triples that differ are taken for equal with probability
 // 2⁻⁶⁴, which can only make Repetition higher.
 func (m *Measurer) Measure(s []byte) Metrics {
 	defer m.release()
@@ -61,26 +69,31 @@ const keepBlocks = 1 << 15
 
 // release gives up scratch that only an unusually long text needs.
 func (m *Measurer) release() {
+	m.cursor.s, m.cursor.edges = nil, nil
 	if cap(m.classes.blocks) > keepBlocks {
 		m.classes.blocks = nil
 	}
-	if cap(m.spaces) > keepBlocks {
-		m.spaces = nil
+	if cap(m.edges) > keepBlocks {
+		m.edges = nil
 	}
+	if cap(m.runes) > keepBlocks {
+		m.runes = nil
+	}
+	m.ideographs.release()
 	m.triples.release()
+	m.rules.release()
 }
 
 // measure is Measure of a text that is classified already.
 func (m *Measurer) measure(s []byte, c *classes) Metrics {
 	n := m.count(s, c)
 	out := n.metrics()
-	out.Entropy = m.hist.entropy(n.chars)
-	m.hist.reset()
+	out.Entropy = m.entropy(s, c, n.chars)
 	out.Repetition = m.repetition(s, n.words)
 	return out
 }
 
-// counts is what the one pass over a text finds besides the histogram.
+// counts is what the first pass over the classes of a text finds.
 type counts struct {
 	chars, words     int
 	visible, symbols int // code points that are not white space; of these, not alphanumeric
@@ -98,66 +111,176 @@ func (n *counts) metrics() Metrics {
 	return out
 }
 
-// count fills the histogram and the white space of each block. The histogram
-// must be reset afterwards.
+// count counts code points and words, and notes where they begin.
 func (m *Measurer) count(s []byte, c *classes) counts {
-	if cap(m.spaces) < len(c.blocks) {
-		m.spaces = make([]uint64, len(c.blocks)+len(c.blocks)/2)
-	}
-	m.spaces = m.spaces[:len(c.blocks)]
+	m.begin(s, c)
 	n := counts{chars: len(s)}
+	blocks, edges := c.blocks, m.edges
 	before := uint64(1) // the byte before the block is white space
-	for i := range c.blocks {
-		b := &c.blocks[i]
-		at := i * cpu.BlockSize
-		p, live := s[at:], ^uint64(0)
-		if len(p) < cpu.BlockSize {
-			live = 1<<len(p) - 1
-			m.hist.addBytes(p)
-		} else if b.NonASCII != live {
-			m.hist.addWords(p[:cpu.BlockSize])
+	bounds := 0
+	for i := range blocks {
+		b := &blocks[i]
+		space := b.Space
+		if i == len(blocks)-1 {
+			// What is past the end ends a word like white space.
+			space |= ^uint64(0) << ((len(s)-1)%cpu.BlockSize + 1)
 		}
-		space, ascii := b.Space, live&^b.NonASCII
-		n.visible += bits.OnesCount64(ascii &^ space)
-		n.symbols += bits.OnesCount64(ascii &^ (space | b.Alnum))
-		if b.NonASCII != 0 {
-			space |= m.countRunes(&n, s, at, b.NonASCII)
+		n.visible += bits.OnesCount64(^(space | b.NonASCII))
+		n.symbols += bits.OnesCount64(^(space | b.NonASCII | b.Alnum))
+		if b.NonASCII|n.spill != 0 {
+			space |= m.countRunes(&n, s, i, b.NonASCII)
 		}
-		n.words += bits.OnesCount64((space<<1 | before) &^ space & live)
+		edge := space ^ (space<<1 | before)
 		before = space >> (cpu.BlockSize - 1)
-		m.spaces[i] = space
+		bounds += bits.OnesCount64(edge)
+		edges[i] = edge
 	}
+	edges[len(blocks)] = before ^ 1 // a word that ends where the last block does
+	n.words = (bounds + 1) / 2
 	return n
 }
 
-// countRunes counts the code points above 7F that begin in the block at the
-// given place of s. Its result is the bytes of the block that belong to white
-// space above 7F.
-func (m *Measurer) countRunes(n *counts, s []byte, at int, nonASCII uint64) (space uint64) {
+// begin readies the scratch for a text.
+func (m *Measurer) begin(s []byte, c *classes) {
+	n := len(c.blocks) + 1
+	if cap(m.edges) < n {
+		m.edges = make([]uint64, n+n/2)
+	}
+	m.edges = m.edges[:n]
+	m.valid = true
+	if c.union.NonASCII == 0 {
+		return
+	}
+	m.valid = cpu.ValidUTF8(s)
+	if cap(m.runes) < n {
+		m.runes = make([]uint64, n+n/2)
+	}
+	m.runes = m.runes[:n]
+	wide := 0
+	for i := range c.blocks {
+		wide += bits.OnesCount64(c.blocks[i].NonASCII)
+	}
+	m.ideographs.known = m.valid && 2*wide > len(s) && m.ideographs.find(s, n-1)
+}
+
+// countRunes counts the code points above 7F that begin in block i. Its result is
+// the bytes of the block that belong to white space above 7F.
+func (m *Measurer) countRunes(n *counts, s []byte, i int, nonASCII uint64) (space uint64) {
+	at := i * cpu.BlockSize
 	space, n.spill = n.spill, 0
+	begins := m.runesIn(n, s, at, nonASCII)
+	m.runes[i] = begins
+	n.chars -= bits.OnesCount64(nonASCII &^ begins)
+	n.visible += bits.OnesCount64(begins)
+	symbols := 0
+	if m.ideographs.known {
+		begins &^= m.ideographs.begin(i) // alphanumeric, no white space
+	}
+	for ; begins != 0; begins &= begins - 1 {
+		i := bits.TrailingZeros64(begins)
+		p := s[at+i:]
+		r, ok := decodeThree(p)
+		size := 3
+		if !ok || !m.valid {
+			r, size = decode(p, m.valid)
+		}
+		group := groupOf(r)
+		symbols += int(^group.alnum >> (r & 63) & 1)
+		if group.space>>(r&63)&1 != 0 {
+			symbols--
+			n.visible--
+			bytes := uint64(1)<<size - 1
+			space |= bytes << i
+			n.spill = bytes >> (cpu.BlockSize - i)
+		}
+	}
+	n.symbols += symbols
+	return space
+}
+
+// runesIn returns where code points above 7F begin in the block at the given place.
+func (m *Measurer) runesIn(n *counts, s []byte, at int, nonASCII uint64) uint64 {
+	if m.valid {
+		return nonASCII &^ continuations(s[at:min(len(s), at+cpu.BlockSize)])
+	}
 	if n.runeEnd > at {
 		nonASCII &^= 1<<(n.runeEnd-at) - 1
 	}
+	var begins uint64
 	for nonASCII != 0 {
 		i := bits.TrailingZeros64(nonASCII)
-		r, size := utf8.DecodeRune(s[at+i:])
+		_, size := decode(s[at+i:], false)
 		n.runeEnd = at + i + size
-		n.chars -= size - 1
-		m.hist.addRune(r)
-		bytes := uint64(1)<<size - 1
-		nonASCII &^= bytes << i
-		switch p := pageOf(r); {
-		case p.isSpace(r):
-			space |= bytes << i
-			n.spill = bytes >> (cpu.BlockSize - i)
-		case p.isAlnum(r):
-			n.visible++
-		default:
-			n.visible++
-			n.symbols++
+		begins |= 1 << i
+		nonASCII &^= (1<<size - 1) << i
+	}
+	return begins
+}
+
+// entropy returns the entropy of s, the text counted last, of so many code points.
+func (m *Measurer) entropy(s []byte, c *classes, chars int) float64 {
+	for i := range c.blocks {
+		at := i * cpu.BlockSize
+		nonASCII := c.blocks[i].NonASCII
+		if nonASCII != math.MaxUint64 {
+			m.hist.addBlock(s[at:min(len(s), at+cpu.BlockSize)], nonASCII)
+		}
+		if nonASCII != 0 {
+			m.hist.addRunes(s[at:], m.runes[i], m.valid)
 		}
 	}
-	return space
+	e := m.hist.entropy(chars)
+	m.hist.reset()
+	return e
+}
+
+// entropyOrBound returns the entropy of s, or bound if it is surely as much.
+//
+// Entropy is concave: a text has at least the entropy of any part of it times the
+// share of the part. And telling fewer code points apart only makes it less. So a
+// sketch of the beginning of an ordinary text shows that the bound holds, and the
+// rest need not be counted.
+func (m *Measurer) entropyOrBound(bound float64, s []byte, c *classes, chars int) float64 {
+	if share := bound / usualEntropy(chars, len(s)); share < 0.9 {
+		part := m.sketch(s, c, int(math.Ceil(share*float64(len(c.blocks)))))
+		low := m.hist.sketched(part) * float64(part) / float64(chars)
+		m.hist.reset()
+		if low > bound+boundSlack {
+			return bound
+		}
+	}
+	return m.entropy(s, c, chars)
+}
+
+// boundSlack in bits is far more than what rounding can cost the bound.
+const boundSlack = 1e-6
+
+// usualEntropy returns the bits that a sketch of an ordinary text has at least:
+// of letters of an alphabet, or of ideographs, of which a short text holds few.
+func usualEntropy(chars, bytes int) float64 {
+	if bytes-chars < bytes/4 {
+		return 4.05
+	}
+	return min(5, 0.65*math.Log2(float64(chars)))
+}
+
+// sketch counts the code points of so many blocks of s for histogram.sketched, and
+// returns how many it counted.
+func (m *Measurer) sketch(s []byte, c *classes, blocks int) (counted int) {
+	for i := range blocks {
+		at := i * cpu.BlockSize
+		p := s[at:min(len(s), at+cpu.BlockSize)]
+		nonASCII := c.blocks[i].NonASCII
+		counted += len(p) - bits.OnesCount64(nonASCII)
+		if nonASCII != math.MaxUint64 {
+			m.hist.addBlock(p, nonASCII)
+		}
+		if m.valid && nonASCII != 0 {
+			counted += bits.OnesCount64(m.runes[i])
+			m.hist.addTails(s[at:], m.runes[i])
+		}
+	}
+	return counted
 }
 
 // repetition returns the share of repeated word triples of s, the text counted
@@ -166,43 +289,51 @@ func (m *Measurer) repetition(s []byte, words int) float64 {
 	if words < 4 {
 		return 0
 	}
-	total := words - 2
-	m.triples.reset(total)
-	var h1, h2 uint64 // hashes of the two words before
-	seen, start := 0, -1
-	before := uint64(1)
-	for i, space := range m.spaces {
-		edges := space ^ (space<<1 | before)
-		before = space >> (cpu.BlockSize - 1)
-		if rest := len(s) - i*cpu.BlockSize; rest < cpu.BlockSize {
-			edges &= 1<<rest - 1
+	m.triples.reset(words - 2)
+	m.cursor.begin(s, m.edges)
+	for have := 0; ; have = 2 {
+		n := have + m.cursor.hashes(m.hashes[have:])
+		m.triples.addTriples(m.hashes[:n])
+		if n < len(m.hashes) {
+			break
 		}
-		for ; edges != 0; edges &= edges - 1 {
-			at := i*cpu.BlockSize + bits.TrailingZeros64(edges)
-			if start < 0 {
-				start = at
-				continue
-			}
-			h3 := xxh3.Hash(s[start:at])
-			start = -1
-			if seen++; seen > 2 {
-				m.triples.add(tripleKey(h1, h2, h3))
-			}
-			h1, h2 = h2, h3
-		}
+		copy(m.hashes[:2], m.hashes[n-2:])
 	}
-	if start >= 0 {
-		m.triples.add(tripleKey(h1, h2, xxh3.Hash(s[start:])))
-	}
-	return 1 - float64(m.triples.count)/float64(total)
+	return repeated(m.triples.count, words-2)
 }
 
-// tripleKey folds the hashes of three words. It is not linear in them: a sum,
-// even of rotated hashes, lets sets of words be found whose triples collide.
-func tripleKey(a, b, c uint64) uint64 { return fold(fold(a, b^0x9e3779b97f4a7c15), c) }
+// repeated returns the share of n triples that are repeated if that many are
+// distinct. It never grows with distinct.
+func repeated(distinct, n int) float64 { return 1 - float64(distinct)/float64(n) }
 
-// fold multiplies to 128 bits and adds the halves without carry.
-func fold(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo
+// repetitionWithin reports whether so few triples repeat that the bound holds for
+// certain. If not, it may still hold.
+//
+// The marks of the triples bound the number of distinct ones from below, and of a
+// text that repeats little the first ones are enough.
+func (m *Measurer) repetitionWithin(bound float64, s []byte, words int) bool {
+	total := words - 2
+	if words < 4 || !m.marks.reset(total) {
+		return words < 4
+	}
+	m.cursor.begin(s, m.edges)
+	have := 0
+	for left := words; left > 0; {
+		// As many words as could decide, and some for triples that do repeat.
+		want := int(math.Ceil((1-bound)*float64(total))) - m.marks.count
+		batch := m.hashes[have:min(len(m.hashes), have+want+want/16+4)]
+		n := m.cursor.hashes(batch)
+		left -= n
+		n += have
+		m.marks.addTriples(m.hashes[:n])
+		if repeated(m.marks.count, total) <= bound {
+			return true
+		}
+		if n < 2 {
+			return false
+		}
+		copy(m.hashes[:2], m.hashes[n-2:n])
+		have = 2
+	}
+	return false
 }

@@ -219,7 +219,8 @@ func TestMeasurerGivesUpMemory(t *testing.T) {
 	m := NewMeasurer()
 	m.Measure(distinctWords(8 << 20))
 	require.LessOrEqual(t, cap(m.classes.blocks), keepBlocks)
-	require.LessOrEqual(t, cap(m.spaces), keepBlocks)
+	require.LessOrEqual(t, cap(m.edges), keepBlocks)
+	require.LessOrEqual(t, cap(m.runes), keepBlocks)
 	require.LessOrEqual(t, cap(m.triples.slots), keepTripleSlots)
 	require.LessOrEqual(t, cap(m.triples.spare), keepTripleSlots)
 	require.Equal(t, 4, m.Measure([]byte("still good for more")).Words)
@@ -228,6 +229,54 @@ func TestMeasurerGivesUpMemory(t *testing.T) {
 func TestMeasureIsLinear(t *testing.T) {
 	m := NewMeasurer()
 	requireLinear(t, 64<<10, func(s []byte) { m.Measure(s) })
+}
+
+// TestCheckAtTheBounds holds texts to bounds that they just meet, just miss, or meet by
+// far, where what is surely met is not measured.
+func TestCheckAtTheBounds(t *testing.T) {
+	m := NewMeasurer()
+	kept, dropped := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{
+			"the", "of", "seldom", "sixteencharacter", "seventeen-letters", "日本語", "文章", "naïve", "Ω", "42", "?!", "😀", "x\u3000y", "b\xff",
+		})
+		vocabulary := rapid.SliceOfNDistinct(piece, 2, 12, rapid.ID[string]).Draw(t, "vocabulary")
+		words := rapid.SliceOfN(rapid.SampledFrom(vocabulary), 4, 400).Draw(t, "words")
+		s := []byte(strings.Join(words, rapid.SampledFrom([]string{" ", "", "\n "}).Draw(t, "between")))
+		got := m.Measure(s)
+		step := rapid.SampledFrom([]float64{-1, -0.01, -1e-6, -1e-9, 0, 1e-9, 1e-6, 0.01}).Draw(t, "step")
+		for _, o := range []QualityOption{
+			WithMinEntropy(got.Entropy + step), WithMinEntropy(got.Entropy * rapid.Float64Range(0.3, 1.1).Draw(t, "share")),
+			WithMaxRepetition(got.Repetition + step), WithMaxSymbolRatio(got.SymbolRatio + step),
+		} {
+			q := newQuality(t, o)
+			want := q.Judge(got)
+			require.Equal(t, want, q.Check(m, s), "%+v", got)
+			if want.Kept() {
+				kept++
+			} else {
+				dropped++
+			}
+		}
+	})
+	require.Greater(t, min(kept, dropped), 20, "the bounds are not met and missed")
+}
+
+func TestCheckIsLinear(t *testing.T) {
+	m, q := NewMeasurer(), newQuality(t, WithPreset(PresetPretraining))
+	requireLinear(t, 64<<10, func(s []byte) { q.Check(m, s) })
+}
+
+// TestMeasureOneLargeText measures 64 MB of one word, whose counters do not fit 16 bits.
+func TestMeasureOneLargeText(t *testing.T) {
+	const n = 64_000_000
+	s := make([]byte, n)
+	m, q := NewMeasurer(), newQuality(t, WithPreset(PresetPretraining))
+	for i := range s {
+		s[i] = "ab"[i>>2&1]
+	}
+	require.Equal(t, Metrics{Chars: n, Words: 1, Entropy: 1}, m.Measure(s))
+	require.Equal(t, Verdict{ReasonMinWords, 1, 3}, q.Check(m, s))
 }
 
 // TestMeasureAllocatesNothing measures texts of all kinds with one measurer.

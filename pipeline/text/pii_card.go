@@ -16,7 +16,8 @@ type issuer struct {
 // lengths returns the set of the lengths from a to b.
 func lengths(a, b uint) uint32 { return 1<<(b+1) - 1<<a }
 
-// The ranges, from ISO/IEC 7812 and what the issuers publish. They may overlap.
+// The ranges, from ISO/IEC 7812 and what the issuers publish. They may overlap. None goes
+// beyond its first digit.
 var issuers = [...]issuer{
 	{2200, 2204, lengths(16, 19)},           // Mir
 	{2221, 2720, 1 << 16},                   // Mastercard
@@ -30,7 +31,8 @@ var issuers = [...]issuer{
 	{4000, 4999, 1<<13 | 1<<16 | 1<<19},     // Visa
 	{5000, 5099, lengths(minCard, maxCard)}, // Maestro
 	{5100, 5599, 1 << 16},                   // Mastercard
-	{5600, 6999, lengths(minCard, maxCard)}, // Maestro; UnionPay 62
+	{5600, 5999, lengths(minCard, maxCard)}, // Maestro
+	{6000, 6999, lengths(minCard, maxCard)}, // Maestro; UnionPay 62
 	{6011, 6011, lengths(16, 19)},           // Discover
 	{6440, 6599, lengths(16, 19)},           // Discover
 }
@@ -49,38 +51,25 @@ var groupings = [...][5]uint8{
 
 // findCards looks at each run of digits that has eight digits, or four and then, behind
 // one byte, four more.
-func findCards(dst []Span, r region, c *classes) []Span {
-	b, end := r.blocks()
-	var digit, four, start uint64 // of the block before
-	if b > 0 {
-		digit = c.blocks[b-1].Digit
-		four = fourInARow(digit, 0)
-		start = digit &^ (digit << 1)
-	}
-	for ; b < end; b++ {
-		d := c.blocks[b].Digit
-		f := fourInARow(d, digit)
-		first := d &^ shifted(d, digit, 1)
-		long := shifted(f, four, 4) & shifted(first, start, 7)
-		grouped := shifted(f, four, 5) & shifted(first, start, 8)
-		for m := f & (long | grouped) & r.window(b); m != 0; m &= m - 1 {
-			p := b*cpu.BlockSize + bits.TrailingZeros64(m) - 8
-			if long&m&-m != 0 {
-				p++
+func findCards(dst []Span, r region, anchors []anchorBlock) []Span {
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
+		}
+		for m := a.card & r.window(a.block); m != 0; m &= m - 1 {
+			eighth := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
+			p := eighth - 7
+			if !isIn(r.at(eighth-4), charDigit) {
+				p--
 			}
 			if e := cardEnd(&r, p); e > 0 {
 				dst = append(dst, Span{p, e, KindCard})
 				r.lo = e
 			}
 		}
-		digit, four, start = d, f, first
 	}
 	return dst
-}
-
-// fourInARow marks each digit with three digits before it.
-func fourInARow(d, before uint64) uint64 {
-	return d & shifted(d, before, 1) & shifted(d, before, 2) & shifted(d, before, 3)
 }
 
 // cardEnd returns the end of the card number that starts at p, 0 if there is none.
@@ -92,40 +81,42 @@ func cardEnd(r *region, p int) int {
 	case '.', '+', '-':
 		return 0
 	}
-	e := r.runEnd(p, charDigit, maxCard+1)
-	if n := e - p; n >= minCard {
+	digits := r.digitWindow(p)
+	n := bits.TrailingZeros64(^digits)
+	e := p + n
+	if n >= minCard {
 		if n <= maxCard && isCard(r.s[p:e], n) && cardBorder(r, e) {
 			return e
 		}
 		return 0
 	}
 	sep := r.at(e)
-	if e-p != 4 || sep != ' ' && sep != '-' {
+	if n != 4 || sep != ' ' && sep != '-' {
 		return 0
 	}
 	// The groups are read once, whatever the number of groupings.
 	var sizes [5]uint8
 	var ends [5]int
-	n := 0
-	for q := p; n < len(sizes); n++ {
-		e = r.runEnd(q, charDigit, 7)
-		if e == q {
+	for q, n := p, 0; ; {
+		size := bits.TrailingZeros64(^digits)
+		if size == 0 {
 			break
 		}
-		sizes[n], ends[n] = uint8(e-q), e
-		if r.at(e) != sep || e >= r.hi {
-			n++
+		q += size
+		sizes[n], ends[n] = uint8(size), q
+		if n++; n == len(sizes) || q >= r.hi || r.s[q] != sep {
 			break
 		}
-		q = e + 1
+		q++
+		digits >>= uint(size) + 1
 	}
 	for i := range groupings {
-		g, k, digits := &groupings[i], 0, 0
-		for k < n && g[k] == sizes[k] {
-			digits += int(g[k])
+		g, k, count := &groupings[i], 0, 0
+		for g[k] == sizes[k] {
+			count += int(g[k])
 			k++
 			if k == len(g) || g[k] == 0 {
-				if e = ends[k-1]; isCard(r.s[p:e], digits) && cardBorder(r, e) {
+				if e = ends[k-1]; isCard(r.s[p:e], count) && cardBorder(r, e) {
 					return e
 				}
 				break
@@ -152,30 +143,38 @@ func cardBorder(r *region, e int) bool {
 // issuer and the check digit of ISO/IEC 7812-1, annex B (Luhn).
 func isCard(s []byte, n int) bool {
 	prefix := uint16(s[0]-'0')*1000 + uint16(s[1]-'0')*100 + uint16(s[2]-'0')*10 + uint16(s[3]-'0')
-	known := false
-	for i := range issuers {
-		x := &issuers[i]
-		if prefix >= x.low && prefix <= x.high && x.lengths>>uint(n)&1 != 0 {
-			known = true
-			break
-		}
-	}
-	if !known {
+	if !isIssued(prefix, n) {
 		return false
 	}
-	sum, double := 0, false
+	sum, place := 0, 0
 	for i := len(s) - 1; i >= 0; i-- {
-		if !isIn(s[i], charDigit) {
-			continue
+		if d := s[i] - '0'; d < 10 { // not a separator
+			sum += int(luhn[place&1][d])
+			place++
 		}
-		d := int(s[i] - '0')
-		if double {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
-		}
-		sum += d
-		double = !double
 	}
 	return sum%10 == 0
 }
+
+// isIssued says whether an issuer has numbers of n digits of which prefix is the first
+// four.
+func isIssued(prefix uint16, n int) bool {
+	for _, x := range issuersBy[prefix/1000] {
+		if prefix >= x.low && prefix <= x.high && x.lengths>>uint(n)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// issuersBy has the ranges by their first digit.
+var issuersBy = func() (t [10][]issuer) {
+	for _, x := range issuers {
+		t[x.low/1000] = append(t[x.low/1000], x)
+	}
+	return t
+}()
+
+// luhn is what a digit adds to the sum: itself, and in every second place from the right
+// the sum of the digits of its double.
+var luhn = [2][10]uint8{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, 2, 4, 6, 8, 1, 3, 5, 7, 9}}

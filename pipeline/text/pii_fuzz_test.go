@@ -22,3 +22,20 @@ func FuzzPII(f *testing.F) {
 		requireSpans(t, maskers, s)
 	})
 }
+
+// FuzzRule holds rules to package regexp: what a pattern finds, and that no pattern makes a
+// masker that finds something else.
+func FuzzRule(f *testing.F) {
+	for _, x := range [][2]string{
+		{`EMP-\d{6}`, "EMP-123456 EMP-1"}, {`a.*b|a`, "aaaaaaaaaaaaaaaaaaaaaaaaaab"}, {`(?P<mask>a+)+?b`, "aabab"}, {`(?:a|é)+$`, "aéa\xff"},
+		{`(?i)k`, "\u212aK"}, {`\x{FFFD}`, "\xff\ufffd"}, {`\bab|\Bb`, "abab"}, {`(?m)^a$`, "a\na"}, {`(a*)*b`, "aab"}, {`[^a]`, "é"},
+	} {
+		f.Add(x[0], x[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if len(pattern) > 100 || len(s) > 1000 {
+			return // the model is quadratic
+		}
+		requireRule(t, pattern, s)
+	})
+}

@@ -1,42 +1,53 @@
 package text
 
 import (
+	"bytes"
 	"math/bits"
 
 	"github.com/rosaline-go/rosaline/cpu"
 )
 
-// findIPs looks at each run of hex digits, dots and colons that has a digit, a dot and
-// a digit, or two colons close to each other.
-func findIPs(dst []Span, r region, c *classes) []Span {
-	b, end := r.blocks()
-	var before cpu.Block
-	if b > 0 {
-		before = c.blocks[b-1]
-	}
+// findIPs looks at each run of hex digits, dots and colons that has dots among digits,
+// or two colons close to each other.
+func findIPs(dst []Span, r region, anchors []anchorBlock) []Span {
 	done := r.lo
-	for ; b < end; b++ {
-		p := &c.blocks[b]
-		m := p.Digit & shifted(p.Dot, before.Dot, 1) & shifted(p.Digit, before.Digit, 2)
-		if p.Colon != 0 {
-			near := uint64(0)
-			for n := uint(1); n <= 5; n++ {
-				near |= shifted(p.Colon, before.Colon, n)
-			}
-			m |= p.Colon & near
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
 		}
-		before.Digit, before.Dot, before.Colon = p.Digit, p.Dot, p.Colon
-		for m &= r.window(b); m != 0; m &= m - 1 {
-			i := b*cpu.BlockSize + bits.TrailingZeros64(m)
-			if i < done {
+		for m := a.ip & r.window(a.block); m != 0; m &= m - 1 {
+			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
+			if at < done {
 				continue
 			}
-			start := r.runStart(i, charAddress, done)
-			done = r.runEnd(i, charAddress, r.hi-i)
-			dst = findIPsInRun(dst, &r, start, done)
+			start, end := numberRun(&r, at)
+			if start < done || isIn(r.at(start-1), charAddress) || isIn(r.at(end), charAddress) {
+				start = r.runStart(at, charAddress, done)
+				end = r.runEnd(at, charAddress, r.hi-at)
+			}
+			done = end
+			dst = findIPsInRun(dst, &r, start, end)
 		}
 	}
 	return dst
+}
+
+// numberRun returns the run of digits and dots that the digit at position at is in, or as
+// much of it as lies within 64 bytes on each side.
+func numberRun(r *region, at int) (start, end int) {
+	b, i := at/cpu.BlockSize, uint(at%cpu.BlockSize)
+	x := r.blocks[b].Digit | r.blocks[b].Dot
+	before, behind := x<<(cpu.BlockSize-i), x>>i
+	if b > 0 {
+		p := &r.blocks[b-1]
+		before |= (p.Digit | p.Dot) >> i
+	}
+	if b+1 < len(r.blocks) {
+		p := &r.blocks[b+1]
+		behind |= (p.Digit | p.Dot) << (cpu.BlockSize - i)
+	}
+	return at - bits.LeadingZeros64(^before), min(r.hi, at+bits.TrailingZeros64(^behind))
 }
 
 // findIPsInRun looks at r.s[start:end], a whole run of the characters of addresses. A
@@ -45,6 +56,9 @@ func findIPs(dst []Span, r region, c *classes) []Span {
 // time is linear.
 func findIPsInRun(dst []Span, r *region, start, end int) []Span {
 	tried := start // where the runs of hex digits and colons are tried up to
+	if bytes.IndexByte(r.s[start:end], ':') < 0 {
+		tried = end
+	}
 	for p := start; p < end; p++ {
 		first, e := p, 0
 		if p >= tried && r.s[p] != '.' {
@@ -105,28 +119,24 @@ func ip4At(r *region, p int) int {
 // quadEnd returns the end of the four numbers of a version 4 address that start at p,
 // 0 if there are not four.
 func quadEnd(r *region, p int) int {
+	digits := r.digitWindow(p)
 	for n := 0; ; n++ {
-		e := r.runEnd(p, charDigit, 4)
-		switch e - p {
-		case 1:
-		case 2, 3:
-			v := 0
-			for _, b := range r.s[p:e] {
-				v = v*10 + int(b-'0')
-			}
-			if r.s[p] == '0' || v > 255 {
-				return 0
-			}
-		default:
+		size := bits.TrailingZeros64(^digits)
+		if size == 0 || size > 3 || size > 1 && r.s[p] == '0' {
 			return 0
 		}
+		if size == 3 && int(r.s[p]-'0')*100+int(r.s[p+1]-'0')*10+int(r.s[p+2]-'0') > 255 {
+			return 0
+		}
+		p += size
 		if n == 3 {
-			return e
+			return p
 		}
-		if r.at(e) != '.' {
+		if r.at(p) != '.' {
 			return 0
 		}
-		p = e + 1
+		p++
+		digits >>= uint(size) + 1
 	}
 }
 
@@ -158,6 +168,11 @@ func isVersion(r *region, p int) bool {
 		p--
 	}
 	p = skipQuoteBack(r, p)
+	switch r.at(p-1) | 0x20 {
+	case 'v', 'r', 'n', 'e', 'd': // the words end so
+	default:
+		return false
+	}
 	const longest = len("revision")
 	start := r.runStart(p, charLetter, max(r.lo, p-longest-1))
 	if r.wordBefore(start) && r.at(start-1) != '_' {

@@ -27,29 +27,28 @@ var keyPrefixes = [...]keyPrefix{
 }
 
 const (
-	minKeyRun    = 15 // letters and digits in a row that no word has
-	minMixedRun  = 8  // the same if digits are among them
-	minSecret    = 20 // a bearer token or named value
-	minToken     = 18 // the shortest key with a prefix or a dot
-	minKeyAnchor = 16 // the run of classKey that starts a search, a power of two ≤ minToken
+	minKeyRun   = 15 // letters and digits in a row that no word has
+	minMixedRun = 8  // the same if digits are among them
+	minSecret   = 20 // a bearer token or named value
+	minToken    = 18 // the shortest key with a prefix or a dot
 )
 
 // keyLike says whether s has an unbroken run of letters and digits that is no word, by
 // its length or by its digits.
 func keyLike(s []byte) bool {
 	run, digits := 0, 0
-	for i := 0; i <= len(s); i++ {
-		if i < len(s) && isIn(s[i], charAlnum) {
-			run++
-			if isIn(s[i], charDigit) {
-				digits++
-			}
+	for _, b := range s {
+		if !isIn(b, charAlnum) {
+			run, digits = 0, 0
 			continue
+		}
+		run++
+		if isIn(b, charDigit) {
+			digits++
 		}
 		if run >= minKeyRun || run >= minMixedRun && digits >= 2 && digits < run {
 			return true
 		}
-		run, digits = 0, 0
 	}
 	return false
 }
@@ -62,43 +61,58 @@ const (
 
 // findKeyBlocks searches private keys in the text encoding of RFC 7468. No body has
 // five dashes in a row, so that the search goes on where a body stopped.
-func findKeyBlocks(dst []Span, r region, _ *classes) []Span {
-	for {
-		i := bytes.Index(r.s[r.lo:r.hi], []byte(keyBlockBegin))
-		if i < 0 {
-			return dst
+func findKeyBlocks(dst []Span, r region, anchors []anchorBlock) []Span {
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
 		}
-		start := r.lo + i
-		r.lo = start + len(keyBlockBegin)
-		body := keyBlockLabelEnd(&r, r.lo)
-		if body == 0 {
-			continue
-		}
-		p := body
-		for dashes := 0; p < r.hi; p++ {
-			if r.s[p] == '-' {
-				if dashes++; dashes == 5 {
-					p++
-					break
-				}
+		for m := a.dashes & r.window(a.block); m != 0; m &= m - 1 {
+			start := a.block*cpu.BlockSize + bits.TrailingZeros64(m) - 4
+			if start < r.lo || !bytes.HasPrefix(r.s[start:r.hi], []byte(keyBlockBegin)) {
 				continue
 			}
-			if !isIn(r.s[p], charBlock) {
-				break
+			if e := keyBlockEndAt(&r, start); e > 0 {
+				dst = append(dst, Span{start, e, KindKey})
 			}
-			dashes = 0
-		}
-		// The next block may begin with the dashes that ended this body.
-		p = r.runStart(p, charHyphen, body)
-		r.lo = p
-		if !bytes.HasPrefix(r.s[p:r.hi], []byte(keyBlockEnd)) {
-			continue
-		}
-		if e := keyBlockLabelEnd(&r, p+len(keyBlockEnd)); e > 0 {
-			dst = append(dst, Span{start, e, KindKey})
-			r.lo = e
 		}
 	}
+	return dst
+}
+
+// keyBlockEndAt returns the end of the private key that begins at start, 0 if there is
+// none, and moves the region to where the search goes on.
+func keyBlockEndAt(r *region, start int) int {
+	r.lo = start + len(keyBlockBegin)
+	body := keyBlockLabelEnd(r, r.lo)
+	if body == 0 {
+		return 0
+	}
+	p := body
+	for dashes := 0; p < r.hi; p++ {
+		if r.s[p] == '-' {
+			if dashes++; dashes == 5 {
+				p++
+				break
+			}
+			continue
+		}
+		if !isIn(r.s[p], charBlock) {
+			break
+		}
+		dashes = 0
+	}
+	// The next block may begin with the dashes that ended this body.
+	p = r.runStart(p, charHyphen, body)
+	r.lo = p
+	if !bytes.HasPrefix(r.s[p:r.hi], []byte(keyBlockEnd)) {
+		return 0
+	}
+	e := keyBlockLabelEnd(r, p+len(keyBlockEnd))
+	if e > 0 {
+		r.lo = e
+	}
+	return e
 }
 
 // keyBlockLabelEnd returns the end of the label of a private key that starts at p, 0 if
@@ -118,71 +132,78 @@ func keyBlockLabelEnd(r *region, p int) int {
 	return p + i + len(keyBlockLabel)
 }
 
-// findBearers searches what stands behind the word Bearer (RFC 6750, section 2.1).
-// Blanks come first, so that each run is read for one Bearer only.
-func findBearers(dst []Span, r region, _ *classes) []Span {
-	const word = "Bearer"
-	for p := r.lo; ; {
-		i := bytes.Index(r.s[p:r.hi], []byte(word))
-		if i < 0 {
-			return dst
+// findBearers searches what stands behind the word Bearer (RFC 6750, section 2.1): it
+// looks in front of each run that may be a key.
+func findBearers(dst []Span, r region, anchors []anchorBlock) []Span {
+	done := r.lo
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
 		}
-		start := p + i
-		p = start + len(word)
-		q := p
-		for q < r.hi && isBlank(r.s[q]) {
-			q++
-		}
-		if q == p || r.wordBefore(start) {
-			continue
-		}
-		e := r.runEnd(q, charToken|charBearer, r.hi-q)
-		if r.wordAt(e) {
-			continue
-		}
-		end := r.padEnd(e)
-		if end == e {
-			for e > q && !isIn(r.s[e-1], charAlnum) {
-				e--
+		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
+			if at < done {
+				continue
 			}
-			end = e
-		}
-		if e-q >= minSecret && keyLike(r.s[q:e]) {
-			dst = append(dst, Span{start, end, KindKey})
-			r.lo, p = end, end
+			start := r.runStart(max(done, keyRunStart(r.blocks, at)), charToken|charBearer, done)
+			done = min(r.hi, keyRunEnd(r.blocks, at, len(r.s)))
+			done = r.runEnd(done, charToken|charBearer, r.hi-done)
+			if x := bearerIn(&r, start, done); x.End > 0 {
+				dst = append(dst, x)
+				r.lo = x.End
+			}
 		}
 	}
+	return dst
 }
+
+// bearerIn returns the span of the bearer token that is the run r.s[q:e], End 0 if it is
+// none.
+func bearerIn(r *region, q, e int) (x Span) {
+	if e-q < minSecret {
+		return x
+	}
+	word := q
+	for word > r.lo && isBlank(r.s[word-1]) {
+		word--
+	}
+	start := word - len(bearerWord)
+	if word == q || start < r.lo || string(r.s[start:word]) != bearerWord || r.wordBefore(start) || r.wordAt(e) {
+		return x
+	}
+	end := r.padEnd(e)
+	if end == e {
+		for e > q && !isIn(r.s[e-1], charAlnum) {
+			e--
+		}
+		end = e
+	}
+	if e-q < minSecret || !keyLike(r.s[q:e]) {
+		return x
+	}
+	return Span{start, end, KindKey}
+}
+
+const bearerWord = "Bearer"
 
 // findTokens searches keys with a known start in each run of characters that keys are
 // made of. A run is cut at its dots; each piece is read once, and a few times more only
 // if it starts like a JSON Web Token.
-func findTokens(dst []Span, r region, c *classes) []Span {
-	b, end := r.blocks()
-	var k1, k2, k4, k8 uint64 // of the block before: runs of 1, 2, 4 and 8 that end at a bit
-	if b > 0 {
-		k1 = c.blocks[b-1].Key
-		k2 = k1 & shifted(k1, 0, 1)
-		k4 = k2 & shifted(k2, 0, 2)
-		k8 = k4 & shifted(k4, 0, 4)
-	}
+func findTokens(dst []Span, r region, anchors []anchorBlock) []Span {
 	done := r.lo
-	for ; b < end; b++ {
-		r1 := c.blocks[b].Key
-		r2 := r1 & shifted(r1, k1, 1)
-		r4 := r2 & shifted(r2, k2, 2)
-		r8 := r4 & shifted(r4, k4, 4)
-		r16 := r8 & shifted(r8, k8, 8)
-		k1, k2, k4, k8 = r1, r2, r4, r8
-		for m := r16 & r.window(b); m != 0; m &= m - 1 {
-			i := b*cpu.BlockSize + bits.TrailingZeros64(m)
-			if i < done {
-				continue
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
+		}
+		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
+			if at < done {
+				continue // a run has many anchors, and is read for the first
 			}
-			// A run that goes on in the next block sets a bit there too: done tells.
-			start := max(done, i-minKeyAnchor+1)
-			start = r.runStart(start, charToken|charDot, done)
-			done = r.runEnd(i, charToken|charDot, r.hi-i)
+			start := max(done, keyRunStart(r.blocks, at))
+			done = min(r.hi, keyRunEnd(r.blocks, at, len(r.s)))
 			dst = findTokensInRun(dst, &r, start, done)
 		}
 	}
@@ -192,7 +213,10 @@ func findTokens(dst []Span, r region, c *classes) []Span {
 // findTokensInRun looks at the pieces between the dots of r.s[start:end].
 func findTokensInRun(dst []Span, r *region, start, end int) []Span {
 	for p := start; end-p >= minToken; {
-		e := r.runEnd(p, charToken, end-p)
+		e := end
+		if dot := bytes.IndexByte(r.s[p:end], '.'); dot >= 0 {
+			e = p + dot
+		}
 		for p < e {
 			first, stop := tokenIn(r, p, e, end)
 			if stop == 0 {
@@ -268,13 +292,7 @@ func prefixedKeyEnd(r *region, p, e int) int {
 		e-- // stops at p at the latest
 	}
 	head := r.s[p:e]
-	switch head[0] {
-	case 'A', 'd', 'g', 'h', 'l', 'n', 'p', 'r', 's', 'w', 'x':
-	default:
-		return 0
-	}
-	for i := range keyPrefixes {
-		x := &keyPrefixes[i]
+	for _, x := range keyPrefixesBy[head[0]] {
 		if len(head) >= len(x.text)+x.rest && string(head[:len(x.text)]) == x.text {
 			if keyLike(head[len(x.text):]) {
 				return e
@@ -284,6 +302,14 @@ func prefixedKeyEnd(r *region, p, e int) int {
 	}
 	return 0
 }
+
+// keyPrefixesBy has the prefixes by their first byte.
+var keyPrefixesBy = func() (t [256][]keyPrefix) {
+	for _, x := range keyPrefixes {
+		t[x.text[0]] = append(t[x.text[0]], x)
+	}
+	return t
+}()
 
 // accessKeyLen is the length of an access key of AWS: the only key with a fixed one.
 const accessKeyLen = 20
@@ -319,41 +345,67 @@ var keyNames = [...]string{"apikey", "accesskey", "secretkey", "privatekey", "ac
 // keySchemes may stand between a name and its value in an HTTP header.
 var keySchemes = [...]string{"Basic", "Token", "ApiKey"}
 
-const maxBlanks = 4 // in a row, on either side of the sign between name and value
+const (
+	maxBlanks = 4 // in a row, on either side of the sign between name and value
 
-// findNamedValues searches values around every ':' and '='. Neither is part of a name or
-// a value, and what may stand between is bounded.
-func findNamedValues(dst []Span, r region, _ *classes) []Span {
-	colon, equal := r.lo-1, r.lo-1
-	for p := r.lo; ; p++ {
-		colon, equal = r.next(':', colon, p), r.next('=', equal, p)
-		if p = min(colon, equal); p >= r.hi {
-			return dst
+	// maxSignGap is the most that may stand between the begin of a sign and a value: two
+	// bytes of the sign, blanks, a scheme, blanks, a quote.
+	maxSignGap = 2 + maxBlanks + len("ApiKey") + maxBlanks + 1
+)
+
+// findNamedValues searches values behind a name and a sign: it looks in front of each run
+// that may be a key. Neither ':' nor '=' is part of a value, and what may stand
+// between is bounded.
+func findNamedValues(dst []Span, r region, anchors []anchorBlock) []Span {
+	done := r.lo
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
 		}
-		if !r.keyNameBefore(p) {
-			continue
+		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
+			if at < done {
+				continue
+			}
+			start := r.runStart(at, charToken|charBase64, done)
+			done = r.runEnd(at, charToken|charBase64, r.hi-at)
+			if r.isNamedValue(start, done) {
+				r.lo = r.padEnd(done)
+				dst = append(dst, Span{start, r.lo, KindKey})
+			}
 		}
-		q := r.valueStart(p)
-		e := r.runEnd(q, charToken|charBase64, r.hi-q)
-		if e-q < minSecret || !isIn(r.s[q], charAlnum) || r.wordAt(e) || r.at(e) == '(' || r.at(e) == '[' ||
-			!isMixed(r.s[q:e]) || !keyLike(r.s[q:e]) {
-			continue
-		}
-		e = r.padEnd(e)
-		dst = append(dst, Span{q, e, KindKey})
-		r.lo, p = e, e-1
 	}
+	return dst
 }
 
-// next returns the first b at or after p, or r.hi, given the one it returned before.
-func (r *region) next(b byte, last, p int) int {
-	if last >= p {
-		return last
+// isNamedValue says whether the run r.s[q:e] is a key with a name before it.
+func (r *region) isNamedValue(q, e int) bool {
+	return e-q >= minSecret && isIn(r.s[q], charAlnum) && r.signBefore(q) &&
+		!r.wordAt(e) && r.at(e) != '(' && r.at(e) != '[' && isMixed(r.s[q:e]) && keyLike(r.s[q:e])
+}
+
+// signBefore says whether there is a sign before q whose value starts there and whose
+// name is that of a key.
+func (r *region) signBefore(q int) bool {
+	end := r.at(q - 1)
+	if end == '"' || end == '\'' || end == '`' {
+		end = r.at(q - 2)
 	}
-	if i := bytes.IndexByte(r.s[p:r.hi], b); i >= 0 {
-		return p + i
+	for p := q - 2; isBlank(end) && p >= r.lo && p >= q-maxSignGap; p-- {
+		end = r.s[p]
 	}
-	return r.hi
+	switch end {
+	case ':', '=', '>', 'c', 'n', 'y': // signs and schemes end so
+	default:
+		return false
+	}
+	for p := q - 1; p >= r.lo && p >= q-maxSignGap; p-- {
+		if (r.s[p] == ':' || r.s[p] == '=') && r.valueStart(p) == q && r.keyNameBefore(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // keyNameBefore says whether one of keyNames stands before the sign at p.

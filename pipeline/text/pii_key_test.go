@@ -107,3 +107,13 @@ func TestKeyBlocks(t *testing.T) {
 	requireLeft(t, begin+body, begin+"<"+end, begin+body+"-"+end, "-----BEGIN CERTIFICATE-----"+body+"-----END CERTIFICATE-----",
 		"-----BEGIN rsa PRIVATE KEY-----"+body+end)
 }
+
+// TestPIIKeyBehindWall: what is a token behind a wall may not look like one before the
+// wall is known.
+func TestPIIKeyBehindWall(t *testing.T) {
+	requireMasked(t, KindKey, []maskCase{
+		{"-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----sk-aaaaaaaaaaaaaaa", "[API_KEY][API_KEY]"},
+		{"-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----x-sk-aaaaaaaaaaaaaaa", "[API_KEY]x-sk-aaaaaaaaaaaaaaa"},
+		{"Bearer aaaaaaaaaaaaaaaaaaaa=sk-aaaaaaaaaaaaaaa", "[API_KEY][API_KEY]"},
+	})
+}

@@ -35,7 +35,7 @@ func TestPIILinear(t *testing.T) {
 		"k", "a1", "a-", "_", "-", "sk-", "sk-aaaaaaaaaaaaaaa.", "AKIAIOSFODNN7EXAMPLE-", "-sk-", "eyJ", "eyJaaaaaaaaaaaaa.", "eyJaaaaaaaaaaaaa.a.", "SG.", "SG.aaaaaaaaaaaaaaaa.", "ya29.", "hf_aaaaaaaaaaaaaaaa-",
 		"Bearer", "Bearer ", "Bearer a", "Bearer aaaaaaaaaaaaaaaaaaaa/", " ", "=", "token", "token=", "token:", "token: Token ", "token=a1b2c3d4e5f6a7b8c9d0 ", "token:=\"",
 		"-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----a-----END ", "-----",
-		"((((", "(555) 123-4567 ", "(555) ", "+1 ", "+1 2 3 4 ", "+", "+1(1)", "555-", "555 123 ", "é", "\xff", "日本@",
+		"((((", "(555) 123-4567 ", "(555) ", "k1234567/", "/k1234567", "a1234567 ", "k1234567=", "-----a", "+1 ", "+1 2 3 4 ", "+", "+1(1)", "555-", "555 123 ", "é", "\xff", "日本@",
 	} {
 		half := []byte(strings.Repeat(unit, size/len(unit)))
 		whole := []byte(strings.Repeat(unit, 2*(size/len(unit))))
@@ -53,6 +53,14 @@ func TestPIILinear(t *testing.T) {
 		strings.Repeat("1.1.1.1 ", 1<<16) + strings.Repeat("a@b.co ", 1<<16),
 		strings.Repeat("x", 1<<19) + strings.Repeat("@", 1<<19),
 		strings.Repeat("1", 1<<19) + strings.Repeat(".1", 1<<18),
+		// One run with an anchor in each block, and runs that are parts of one.
+		strings.Repeat("k", 1<<20),
+		strings.Repeat("k1", 1<<19) + "=",
+		strings.Repeat("k1234567/", 1<<17),
+		"Bearer " + strings.Repeat("k1234567/", 1<<17),
+		"token=" + strings.Repeat("k1234567+", 1<<17),
+		strings.Repeat("-", 1<<20),
+		strings.Repeat("1:", 1<<19),
 	} {
 		require.Less(t, best([]byte(text)), 2*time.Second, "%q…", text[:20])
 	}

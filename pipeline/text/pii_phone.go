@@ -16,18 +16,14 @@ const (
 
 // findPhones looks at each run of digits: at an international number if '+' stands before
 // it, at a North American one if not. Each place is read for some forty bytes at most.
-func findPhones(dst []Span, r region, c *classes) []Span {
-	b, end := r.blocks()
-	before := uint64(0)
-	if b > 0 {
-		before = c.blocks[b-1].Digit
-	}
-	for ; b < end; b++ {
-		d := c.blocks[b].Digit
-		m := d &^ shifted(d, before, 1) & r.window(b)
-		before = d
-		for ; m != 0; m &= m - 1 {
-			p := b*cpu.BlockSize + bits.TrailingZeros64(m)
+func findPhones(dst []Span, r region, anchors []anchorBlock) []Span {
+	for i := range anchors {
+		a := &anchors[i]
+		if r.ends(a.block) {
+			break
+		}
+		for m := a.phone & r.window(a.block); m != 0; m &= m - 1 {
+			p := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
 			if p < r.lo {
 				continue
 			}

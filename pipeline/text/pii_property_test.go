@@ -18,6 +18,7 @@ var piiPieces = []string{
 	"glpat-", "AKIAIOSFODNN7EXAMPLE", "ASIA", "AIzaSyA-1234567890abcdefghijklmnopqrstuv", "xoxb-123456789012-abcdef", "npm_", "skateboarding-is-so-much-fun",
 	"Bearer abcdefghijklmnopqrstuvwxyz", "Bearer ", "Bearer", "bearer ", "eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxIn0x.", "SG.abcdefghijklmnopqrstuv.", "ya29.",
 	"api_key=", "API-KEY: ", "secret", "token: \"", "Authorization: Basic ", "access_key => '", ":=", "a1b2c3d4e5f6a7b8c9d0", "dXNlcjpwYXNzd29yZDEyMzQ1Njc4OQ==",
+	"token=12abcdef/ghijklm+nopqrs", "Bearer 34abcdef~ghijklm/nopqrs",
 	"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n", "-----END RSA PRIVATE KEY-----", "-----",
 	// mail
 	"bob@example.com", "a@b.co", "a@b.c", "x+y%z@sub.d-om.org", "@", "see...bob@x.org", "foo@bar..com", "@x.xn--p1ai", "xn--a-b", "a.b.c.", ".com",

@@ -10,6 +10,7 @@ import (
 // between what was found before. Positions are those of s.
 type region struct {
 	s      []byte
+	blocks []cpu.Block // the classes of s; none where only mail addresses are searched
 	lo, hi int
 }
 
@@ -70,6 +71,19 @@ func (r *region) runStart(i int, set charSet, lo int) int {
 	return i
 }
 
+// digitWindow returns which of the 64 bytes from p on are digits, bit 0 for the one at p.
+func (r *region) digitWindow(p int) uint64 {
+	b, i := p/cpu.BlockSize, uint(p%cpu.BlockSize)
+	w := r.blocks[b].Digit >> i
+	if b+1 < len(r.blocks) {
+		w |= r.blocks[b+1].Digit << (cpu.BlockSize - i)
+	}
+	if n := r.hi - p; n < cpu.BlockSize {
+		w &= 1<<uint(n) - 1
+	}
+	return w
+}
+
 // charSet is a set of ASCII bytes that some rule of docs/pii.md names.
 type charSet uint16
 
@@ -123,62 +137,3 @@ var charSets = func() (t [256]charSet) {
 
 // isIn says whether b is in one of the sets.
 func isIn(b byte, set charSet) bool { return charSets[b]&set != 0 }
-
-// search appends the spans of one kind or form within a region, in order. It may
-// move r.lo: what it has found is a wall to the rest of its search.
-type search func(dst []Span, r region, c *classes) []Span
-
-// searchGaps runs f on what lies between the spans dst[base:] and puts what it
-// finds in its place among them. The time is that of f plus O(spans).
-func searchGaps(dst []Span, base int, s []byte, c *classes, f search) []Span {
-	old := len(dst)
-	lo := 0
-	for i := base; i < old; i++ {
-		dst = f(dst, region{s, lo, dst[i].Start}, c)
-		lo = dst[i].End
-	}
-	dst = f(dst, region{s, lo, len(s)}, c)
-	if old == base || old == len(dst) {
-		return dst
-	}
-	return mergeSpans(dst, base, old)
-}
-
-// mergeSpans merges the sorted runs dst[base:mid] and dst[mid:], from the back, with
-// a copy of the second behind them as the only scratch.
-func mergeSpans(dst []Span, base, mid int) []Span {
-	end := len(dst)
-	dst = append(dst, dst[mid:]...)
-	i, j := mid-1, len(dst)-1
-	for w := end - 1; j >= end; w-- {
-		if i >= base && dst[i].Start > dst[j].Start {
-			dst[w] = dst[i]
-			i--
-		} else {
-			dst[w] = dst[j]
-			j--
-		}
-	}
-	return dst[:end]
-}
-
-// window returns a mask of the bits of block b that lie in the region.
-func (r *region) window(b int) uint64 {
-	m := ^uint64(0)
-	if first := r.lo - b*cpu.BlockSize; first > 0 {
-		m <<= uint(first)
-	}
-	if last := r.hi - b*cpu.BlockSize; last < cpu.BlockSize {
-		m &= 1<<uint(last) - 1
-	}
-	return m
-}
-
-// blocks returns the first block of the region and the one behind its last.
-func (r *region) blocks() (first, end int) {
-	return r.lo / cpu.BlockSize, (r.hi + cpu.BlockSize - 1) / cpu.BlockSize
-}
-
-// shifted returns the mask x moved up by n bits, 0 < n < 64, with what falls out of
-// the mask of the block before.
-func shifted(x, before uint64, n uint) uint64 { return x<<n | before>>(64-n) }

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -116,7 +115,7 @@ func TestCheckIsJudge(t *testing.T) {
 		add(WithMinEntropy(rapid.Float64Range(0, 5).Draw(t, "entropy")))
 		add(WithMaxRepetition(ratio.Draw(t, "repetition")))
 		add(WithMaxSymbolRatio(ratio.Draw(t, "symbols")))
-		q := newQuality(t, opts...)
+		q := newQuality(t, append(opts, WithWords(WordsBySpace))...) // as metrics count them
 		s := []byte(strings.Repeat(drawText(t, "text"), rapid.IntRange(1, 5).Draw(t, "times")))
 		require.Equal(t, q.Judge(m.Measure(s)), q.Check(m, s))
 	})
@@ -128,12 +127,12 @@ func TestQualityPresets(t *testing.T) {
 		newQuality(t, WithMinChars(20), WithMinWords(1), WithMinEntropy(2.5), WithMaxRepetition(0.35), WithMaxSymbolRatio(0.30)),
 		newQuality(t, WithPreset(PresetPretraining), WithMinWords(1)))
 
-	_, err := NewQualityFilter(WithPreset(PresetGopher))
+	require.Equal(t, newQuality(t, WithGopher(DefaultGopherBounds())), newQuality(t, WithMinChars(5), WithPreset(PresetGopher)))
+	for _, name := range Presets() {
+		newQuality(t, WithPreset(name))
+	}
+	_, err := NewQualityFilter(WithPreset("best"), WithMinChars(1))
 	require.ErrorIs(t, err, ErrOption)
-	require.ErrorIs(t, err, errors.ErrUnsupported)
-	_, err = NewQualityFilter(WithPreset("best"), WithMinChars(1))
-	require.ErrorIs(t, err, ErrOption)
-	require.NotErrorIs(t, err, errors.ErrUnsupported)
 }
 
 func TestQualityOptions(t *testing.T) {

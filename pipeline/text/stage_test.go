@@ -39,11 +39,42 @@ func TestNames(t *testing.T) {
 	}
 	for r, want := range []string{
 		"none", "null", "min_bytes", "max_bytes", "min_chars", "max_chars", "min_words",
-		"min_entropy", "max_repetition", "max_symbol_ratio", "duplicate", "reason(11)",
+		"min_entropy", "max_repetition", "max_symbol_ratio", "duplicate",
+		"gopher_min_words",
+		"gopher_max_words",
+		"gopher_min_mean_word_length",
+		"gopher_max_mean_word_length",
+		"gopher_max_hash_ratio",
+		"gopher_max_ellipsis_ratio",
+		"gopher_max_bullet_lines",
+		"gopher_max_ellipsis_lines",
+		"gopher_min_alphabetic_words",
+		"gopher_min_stop_words",
+		"gopher_max_duplicate_paragraphs",
+		"gopher_max_duplicate_paragraph_chars",
+		"gopher_max_duplicate_lines",
+		"gopher_max_duplicate_line_chars",
+		"gopher_max_top_2_grams",
+		"gopher_max_top_3_grams",
+		"gopher_max_top_4_grams",
+		"gopher_max_duplicate_5_grams",
+		"gopher_max_duplicate_6_grams",
+		"gopher_max_duplicate_7_grams",
+		"gopher_max_duplicate_8_grams",
+		"gopher_max_duplicate_9_grams",
+		"gopher_max_duplicate_10_grams",
+		"c4_lorem_ipsum",
+		"c4_curly_bracket",
+		"c4_min_sentences",
+		"fineweb_min_punctuated_lines",
+		"fineweb_max_short_lines",
+		"fineweb_max_duplicate_line_chars",
+		"fineweb_max_newline_ratio",
+		"reason(41)",
 	} {
 		require.Equal(t, want, Reason(r).String())
 	}
-	for k, want := range []string{"key", "email", "card", "ip", "phone", "kind(5)"} {
+	for k, want := range []string{"key", "email", "card", "ip", "phone", "rule(0)"} {
 		require.Equal(t, want, Kind(k).String())
 	}
 }

@@ -10,9 +10,9 @@ type Totals struct {
 	// are zero; [StageSource] counts nulls.
 	Stages [stageCount]StageCounts
 
-	// Masked counts the spans that were replaced, by [Kind], also in records
-	// that a later stage dropped.
-	Masked [kindCount]int64
+	// Masked counts the spans that were replaced, by [Kind], those of rules among
+	// them, also in records that a later stage dropped.
+	Masked [maskedKinds]int64
 }
 
 // StageCounts say what one stage did.

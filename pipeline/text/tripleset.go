@@ -13,6 +13,10 @@ const (
 	keepTripleSlots  = 1 << 20
 )
 
+// tripleKey folds the hashes of three words. It is not linear in them: a sum,
+// even of rotated hashes, lets sets of words be found whose triples collide.
+func tripleKey(a, b, c uint64) uint64 { return fold(fold(a, b^0x9e3779b97f4a7c15), c) }
+
 // tripleSet counts distinct 64-bit keys by open addressing. The place of a key
 // comes from a multiplier drawn at random, so that nobody can write a text whose
 // keys crowd into one place; which keys are equal, and so the count, does not
@@ -25,13 +29,14 @@ type tripleSet struct {
 	mult  uint64 // odd
 }
 
-// reset empties the set for a text of at most n triples.
+// reset empties the set for a text of at most n triples. A quarter of the slots
+// will be taken at most, if they are not many: then few searches go astray.
 func (t *tripleSet) reset(n int) {
 	if t.mult == 0 {
 		t.mult = rand.Uint64() | 1
 	}
 	size := minTripleSlots
-	for size < 2*n && size < startTripleSlots {
+	for size < 4*n && size < startTripleSlots {
 		size *= 2
 	}
 	t.resize(size)
@@ -60,7 +65,14 @@ func (t *tripleSet) release() {
 }
 
 // place returns the slot at which the search for key begins.
-func (t *tripleSet) place(key uint64) int { return int(key * t.mult >> t.shift) }
+func (t *tripleSet) place(key uint64) int { return int(key * t.mult >> (t.shift & 63)) }
+
+// addTriples puts the keys of all triples of neighbours in words into the set.
+func (t *tripleSet) addTriples(words []uint64) {
+	for i := 2; i < len(words); i++ {
+		t.add(tripleKey(words[i-2], words[i-1], words[i]))
+	}
+}
 
 // add puts a key into the set.
 func (t *tripleSet) add(key uint64) {

@@ -3,6 +3,7 @@
 import bisect
 import collections
 import math
+import re
 import unicodedata
 
 from .alphabetic import OTHER_ALPHABETIC
@@ -40,6 +41,23 @@ def alphanumeric(c):
     return i >= 0 and ord(c) <= OTHER_ALPHABETIC[i][1]
 
 
+# Letters of scripts that write no spaces, as far as the corpus has them.
+UNSPACED = [
+    (re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"), 2),  # Han
+    (re.compile("[\u3041-\u3096\u309d-\u309f][\u3041-\u3096\u3099-\u309f\u30fc]*"), 2),  # Hiragana
+    (re.compile("[\u30a1-\u30fa\u30fd-\u30ff\uff66-\uff9d][\u30a1-\u30ff\uff66-\uff9f]*"), None),  # Katakana
+]
+
+
+def words_by_script(word):
+    """How many words a word without spaces counts for."""
+    n = 0
+    for run, letters in UNSPACED:
+        for m in run.findall(word):
+            n += 1 if letters is None else -(-len(m.replace("\u30fc", "")) // letters)
+    return max(n, 1)
+
+
 def metrics(text):
     words = [w for w in text.translate(SPLIT).split(" ") if w]
     counts = collections.Counter(text)
@@ -53,7 +71,7 @@ def metrics(text):
     symbols = sum(k for c, k in counts.items() if c not in WHITE_SPACE and not alphanumeric(c))
     return {
         "chars": n,
-        "words": len(words),
+        "words": sum(words_by_script(w) for w in words),
         "entropy": entropy,
         "repetition": repetition,
         "symbol_ratio": symbols / solid if solid else 0.0,

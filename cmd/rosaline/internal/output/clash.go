@@ -12,24 +12,27 @@ import (
 var ErrClash = errors.New("output: two names for one file")
 
 // Use is a path and what it is for, in the user's words: "-o", "--rejects".
-type Use struct{ Role, Path string }
+type Use struct {
+	Role, Path string
+	Folder     bool // the path is that of a [Folder]
+}
 
 // CheckClashes returns an error that wraps [ErrClash] when two of the outputs
 // are the same file, or one is an input. Names that lead to one file by links or
 // by way of another folder count as the same; so does the name a file has while it
-// is incomplete. Outputs with an empty path are not used. The null device may be
-// used any number of times.
+// is incomplete, and any name that a part of an output folder may have. Outputs with
+// an empty path are not used. The null device may be used any number of times.
 func CheckClashes(outputs []Use, inputs []string) error {
 	var seen []place
 	for _, in := range inputs {
-		seen = append(seen, placeOf(Use{"the input", in}, in, os.Stdin))
+		seen = append(seen, placeOf(Use{Role: "the input", Path: in}, in, os.Stdin))
 	}
 	for _, out := range outputs {
 		if out.Path == "" {
 			continue
 		}
 		places := []place{placeOf(out, out.Path, os.Stdout)}
-		if p := places[0]; out.Path != Stdout && (p.info == nil || p.info.Mode().IsRegular()) {
+		if p := places[0]; out.Path != Stdout && !out.Folder && (p.info == nil || p.info.Mode().IsRegular()) {
 			places = append(places, placeOf(out, p.name+PartialSuffix, nil))
 		}
 		for _, p := range places {
@@ -82,5 +85,13 @@ func (p place) same(q place) bool {
 	if p.use.Path == os.DevNull && q.use.Path == os.DevNull {
 		return false
 	}
+	if p.holds(q) || q.holds(p) {
+		return true
+	}
 	return p.name == q.name || p.info != nil && q.info != nil && os.SameFile(p.info, q.info)
+}
+
+// holds reports whether p is a folder and q may be a part of it.
+func (p place) holds(q place) bool {
+	return p.use.Folder && IsPart(q.name) && filepath.Dir(q.name) == p.name
 }

@@ -145,6 +145,16 @@ func (f *File) fail(err error) {
 	}
 }
 
+// Straight reports whether the file is written as it comes: a stream, a pipe, a
+// device, where nothing can be replaced.
+func (f *File) Straight() bool { return f.target == "" }
+
+// Err returns the first error, after which nothing is written.
+func (f *File) Err() error { return f.err }
+
+// Path returns the name that was given to [Create].
+func (f *File) Path() string { return f.path }
+
 // Written returns how many bytes reached the file, after compression.
 func (f *File) Written() int64 { return f.written }
 

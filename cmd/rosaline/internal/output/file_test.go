@@ -137,7 +137,7 @@ func TestLinkToNothing(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	require.NoError(t, os.Symlink(target, filepath.Join(dir, "between")))
-	require.ErrorIs(t, CheckClashes([]Use{{"-o", link}, {"--rejects", target}}, nil), ErrClash)
+	require.ErrorIs(t, CheckClashes([]Use{{"-o", link, false}, {"--rejects", target, false}}, nil), ErrClash)
 	f, err := Create(link, nil)
 	require.NoError(t, err)
 	_, err = f.Write([]byte("new"))

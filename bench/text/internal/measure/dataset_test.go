@@ -1,7 +1,8 @@
-package main
+package measure
 
 import (
 	"encoding/binary"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,11 +22,11 @@ func columnFile(n uint32, offsets []uint32, payload string) []byte {
 func TestReadDataset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.col")
 	require.NoError(t, os.WriteFile(path, columnFile(3, []uint32{0, 1, 1, 3}, "aé"), 0o644))
-	d, err := readDataset(path)
+	d, err := ReadDataset(path)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "", "é"}, d.rows)
-	require.Equal(t, []uint32{0, 1, 1, 3}, d.offsets)
-	require.Equal(t, "aé", string(d.payload))
+	require.Equal(t, []string{"a", "", "é"}, d.Rows)
+	require.Equal(t, []uint32{0, 1, 1, 3}, d.Offsets)
+	require.Equal(t, "aé", string(d.Payload))
 }
 
 func TestReadDatasetNamesTheBrokenFile(t *testing.T) {
@@ -41,9 +42,23 @@ func TestReadDatasetNamesTheBrokenFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.col")
 			require.NoError(t, os.WriteFile(path, data, 0o644))
-			_, err := readDataset(path)
-			require.ErrorIs(t, err, errDataset)
+			_, err := ReadDataset(path)
+			require.ErrorIs(t, err, ErrDataset)
 			require.ErrorContains(t, err, path)
 		})
 	}
+}
+
+func TestDatasetLines(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.col"), columnFile(1, []uint32{0, 1}, "a"), 0o644))
+	d, err := ReadDataset(filepath.Join(dir, "x.col"))
+	require.NoError(t, err)
+	_, _, err = d.Lines()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte("{}\n[1]"), 0o644))
+	lines, size, err := d.Lines()
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{[]byte("{}"), []byte("[1]")}, lines)
+	require.Equal(t, int64(6), size)
 }

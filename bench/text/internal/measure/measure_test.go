@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 )
 
 // counted is work that counts its runs and has fixed rows.
-func counted(runs *int, rows ...string) work {
-	return work{
-		run: func() error { *runs++; return nil },
-		rows: func() (iter.Seq[[]byte], error) {
+func counted(runs *int, rows ...string) Work {
+	return Work{
+		Run: func() error { *runs++; return nil },
+		Rows: func() (iter.Seq[[]byte], error) {
 			return func(yield func([]byte) bool) {
 				for _, r := range rows {
 					if !yield([]byte(r)) {
@@ -30,25 +30,25 @@ func counted(runs *int, rows ...string) work {
 	}
 }
 
-func measured(t *testing.T, l limits, w work) line {
+func measured(t *testing.T, l Limits, w Work) Line {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, l.measure(line{Job: "pack", Data: "docs", Form: "column"}, w, json.NewEncoder(&out)))
-	var got line
+	require.NoError(t, l.Measure(Line{Job: "pack", Data: "docs", Form: "column"}, w, json.NewEncoder(&out)))
+	var got Line
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	return got
 }
 
 func TestMeasureRepeatsUpToTheMost(t *testing.T) {
 	runs := 0
-	got := measured(t, limits{minTime: time.Hour, maxReps: 5}, counted(&runs))
+	got := measured(t, Limits{MinTime: time.Hour, MaxReps: 5}, counted(&runs))
 	require.Len(t, got.Seconds, 5)
 	require.Equal(t, 6, runs, "the first run does not count")
 }
 
 func TestMeasureCountsAFirstRunThatFillsTheTime(t *testing.T) {
 	runs := 0
-	got := measured(t, limits{minTime: 0, maxReps: 5}, counted(&runs))
+	got := measured(t, Limits{MinTime: 0, MaxReps: 5}, counted(&runs))
 	require.Len(t, got.Seconds, 1)
 	require.Equal(t, 1, runs)
 }
@@ -56,7 +56,7 @@ func TestMeasureCountsAFirstRunThatFillsTheTime(t *testing.T) {
 func TestMeasureWritesChecks(t *testing.T) {
 	runs, dir := 0, t.TempDir()
 	// The published check value of CRC-32, and that of nothing.
-	measured(t, limits{checks: dir}, counted(&runs, "123456789", ""))
+	measured(t, Limits{Checks: dir}, counted(&runs, "123456789", ""))
 	got, err := os.ReadFile(filepath.Join(dir, "pack@docs@column"))
 	require.NoError(t, err)
 	require.Equal(t, []byte{0x26, 0x39, 0xF4, 0xCB, 0, 0, 0, 0}, got)
@@ -65,7 +65,7 @@ func TestMeasureWritesChecks(t *testing.T) {
 func TestMeasureWritesAProfile(t *testing.T) {
 	runs := 0
 	path := filepath.Join(t.TempDir(), "cpu.prof")
-	measured(t, limits{maxReps: 1, minTime: time.Hour, profile: path}, counted(&runs))
+	measured(t, Limits{MaxReps: 1, MinTime: time.Hour, Profile: path}, counted(&runs))
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.True(t, slices.Equal(got[:2], []byte{0x1f, 0x8b}), "a profile is gzip")
@@ -73,8 +73,19 @@ func TestMeasureWritesAProfile(t *testing.T) {
 
 func TestMeasureReportsTheJobThatFailed(t *testing.T) {
 	bad := errors.New("bad")
-	err := limits{maxReps: 1}.measure(line{Job: "pack", Data: "docs", Form: "column"},
-		work{run: func() error { return bad }}, json.NewEncoder(&bytes.Buffer{}))
+	err := Limits{MaxReps: 1}.Measure(Line{Job: "pack", Data: "docs", Form: "column"},
+		Work{Run: func() error { return bad }}, json.NewEncoder(&bytes.Buffer{}))
 	require.ErrorIs(t, err, bad)
 	require.ErrorContains(t, err, "pack@docs@column")
+}
+
+func TestMeasureReportsFigures(t *testing.T) {
+	runs := 0
+	w := counted(&runs)
+	w.Figures = func() (map[string]float64, error) { return map[string]float64{"runs": float64(runs)}, nil }
+	w.Items, w.Bytes = 3, 12
+	got := measured(t, Limits{MaxReps: 2, MinTime: time.Hour}, w)
+	require.Equal(t, map[string]float64{"runs": 3}, got.Figures)
+	require.Equal(t, 3, got.Items)
+	require.Equal(t, int64(12), got.Bytes)
 }

@@ -1,0 +1,219 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
+)
+
+// arrowTable reads an Arrow IPC file or stream, compressed as a whole or not. A batch is
+// cut into blocks without a copy.
+type arrowTable struct {
+	in     TableInput
+	stream *tableStream // nil for a file that is read by its footer
+	read   *stringtensor.IPCReader
+	cut    error // why a file is read as a stream
+
+	batch arrow.RecordBatch // being cut; nil between batches
+	step  int64             // rows of it in a block
+	at    TablePosition     // Offset counts batches
+}
+
+// openArrowTable implements [OpenTable].
+func openArrowTable(ctx context.Context, in TableInput) (Table, error) {
+	t := &arrowTable{in: in}
+	err := t.start(ctx)
+	if err == nil {
+		err = t.seek(ctx)
+	}
+	if err != nil {
+		_ = t.Close()
+		return nil, arrowError(err)
+	}
+	return t, nil
+}
+
+// arrowError marks an error of the reader, of which the caller need not know.
+func arrowError(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: %w; get the whole file", ErrTruncated, err)
+	case errors.Is(err, stringtensor.ErrInvalid):
+		return fmt.Errorf("%w: %w; get the file again", ErrCorrupt, err)
+	case errors.Is(err, stringtensor.ErrMessageTooLarge):
+		return fmt.Errorf("%w: %w; raise it by WithMaxBlock, or write smaller batches", ErrBlock, err)
+	}
+	return err
+}
+
+// start opens the reader at the beginning of the input.
+func (t *arrowTable) start(ctx context.Context) error {
+	opts := []stringtensor.IPCOption{stringtensor.WithIPCMaxMessage(t.in.MaxBlock)}
+	if file, size, ok := t.in.RandomAccess(); ok {
+		head := make([]byte, len(arrowMagic))
+		if n, _ := file.ReadAt(head, 0); string(head[:n]) == arrowMagic {
+			var err error
+			if t.read, err = stringtensor.NewIPCFileReader(file, size, opts...); err == nil {
+				return nil
+			}
+			t.cut = err // perhaps only the footer is missing
+		}
+	}
+	var err error
+	if t.stream, err = openTableStream(ctx, &t.in); err != nil {
+		return err
+	}
+	head := make([]byte, len(arrowMagic))
+	n, err := io.ReadFull(t.stream, head)
+	switch {
+	case err == io.EOF:
+		return fmt.Errorf("%w: it is empty", ErrTruncated)
+	case err != nil && err != io.ErrUnexpectedEOF:
+		return err
+	case string(head[:n]) == arrowMagic:
+		n = 0
+	case bytes.HasPrefix(head[:n], []byte("FEA1")):
+		return fmt.Errorf("%w: it is Feather version 1; write it again as version 2, which is Arrow IPC", ErrFormat)
+	}
+	t.read, err = stringtensor.NewIPCStreamReader(io.MultiReader(bytes.NewReader(head[:n]), t.stream), opts...)
+	if err != nil && t.cut != nil {
+		return t.cut
+	}
+	return err
+}
+
+// seek goes to the place at which the table is opened.
+func (t *arrowTable) seek(ctx context.Context) error {
+	to := t.in.At
+	if t.stream == nil {
+		if err := t.read.SeekBatch(int(to.Offset)); err != nil {
+			return fmt.Errorf("%w: batch %d: %w; give the file as it was, or start anew", ErrPosition, to.Offset, err)
+		}
+		t.at = TablePosition{Row: to.Row - to.Skip, Offset: to.Offset}
+	}
+	for t.at.Offset < to.Offset {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.load(); err != nil {
+			return fmt.Errorf("%w: batch %d: %w; give the file as it was, or start anew", ErrPosition, t.at.Offset, err)
+		}
+		t.pass(t.batch.NumRows())
+	}
+	if to.Skip == 0 {
+		return nil
+	}
+	if err := t.load(); err != nil || t.batch.NumRows() < to.Skip {
+		return fmt.Errorf("%w: batch %d is not as it was; give the file as it was, or start anew", ErrPosition, to.Offset)
+	}
+	t.pass(to.Skip)
+	return nil
+}
+
+// load gets the next batch.
+func (t *arrowTable) load() error {
+	b, err := t.read.NextRecord()
+	if err != nil {
+		return err
+	}
+	t.batch, t.step = b, rowsOfBlock(b, &t.in)
+	return nil
+}
+
+// rowsOfBlock is how many rows of a batch make a block.
+func rowsOfBlock(b arrow.RecordBatch, in *TableInput) int64 {
+	size := int64(0)
+	for _, c := range b.Columns() {
+		size += int64(c.Data().SizeInBytes())
+	}
+	step := max(b.NumRows(), 1)
+	if blocks := size / int64(in.BlockBytes); blocks > 1 {
+		step = max(step/blocks, 1)
+	}
+	return min(step, int64(in.BlockRows))
+}
+
+// pass goes on by n rows of the batch.
+func (t *arrowTable) pass(n int64) {
+	t.at.Row += n
+	t.at.Skip += n
+	if t.at.Skip >= t.batch.NumRows() {
+		t.batch.Release()
+		t.batch = nil
+		t.at.Offset, t.at.Skip = t.at.Offset+1, 0
+	}
+}
+
+// Next implements [Table].
+func (t *arrowTable) Next(ctx context.Context) (Block, error) {
+	for t.batch == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if t.stream != nil {
+			t.stream.ctx = ctx
+		}
+		if err := t.load(); err != nil {
+			// Of a file without a footer, what follows the batches is not known.
+			if t.cut != nil {
+				err = t.cut
+			} else if err == io.EOF {
+				return nil, io.EOF
+			}
+			return nil, arrowError(err)
+		}
+		if t.batch.NumRows() == 0 {
+			t.pass(0)
+		}
+	}
+	n := min(t.step, t.batch.NumRows()-t.at.Skip)
+	b := NewBlock(t.batch.NewSlice(t.at.Skip, t.at.Skip+n), nil)
+	t.pass(n)
+	return b, nil
+}
+
+// Position implements [Table].
+func (t *arrowTable) Position() TablePosition { return t.at }
+
+// Close implements [Table].
+func (t *arrowTable) Close() error {
+	if t.batch != nil {
+		t.batch.Release()
+		t.batch = nil
+	}
+	if t.read != nil {
+		_ = t.read.Close()
+	}
+	if t.stream != nil {
+		t.stream.close()
+	}
+	return nil
+}
+
+// batchBlock is a block that has been read.
+type batchBlock struct {
+	batch arrow.RecordBatch
+	names []string
+}
+
+// NewBlock returns the block of a batch, which it takes over. names are those of all
+// columns of the table, nil if the batch has them all.
+func NewBlock(batch arrow.RecordBatch, names []string) Block { return &batchBlock{batch, names} }
+
+// Len implements [Block].
+func (b *batchBlock) Len() int { return int(b.batch.NumRows()) }
+
+// Read implements [Block].
+func (b *batchBlock) Read(*Projection) (*Rows, error) {
+	b.batch.Retain()
+	return &Rows{Batch: b.batch, Columns: b.names}, nil
+}
+
+// Release implements [Block].
+func (b *batchBlock) Release() { b.batch.Release() }

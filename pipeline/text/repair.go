@@ -1,0 +1,360 @@
+package text
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/rosaline-go/rosaline/cpu"
+)
+
+// Repairs is a set of repairs of Unicode, each a switch of its own. Repairing twice is
+// repairing once, for every set. A text that is not UTF-8 stays as it is.
+type Repairs uint8
+
+// The repairs, in the order they are listed. None touches full-width forms or
+// ligatures but the two that are named for them.
+const (
+	// RepairMojibake undoes UTF-8 that was read as Windows-1252 or Latin-1, any
+	// number of times over: "cafÃ©" and "cafÃƒÂ©" become "café". Characters that were read
+	// as C1 controls become those of Windows-1252. See [mojibake] for what is
+	// taken for a mistake.
+	RepairMojibake Repairs = 1 << iota
+	// RepairControl removes control characters other than white space: U+0000–0008,
+	// 000E–001F, 007F–0084, 0086–009F.
+	RepairControl
+	// RepairZeroWidth removes U+00AD, 180E, 200B, 2060–2064, FEFF, and the joiners
+	// U+200C and 200D where they join nothing: beside ASCII or white space, or at
+	// an end of the text.
+	RepairZeroWidth
+	// RepairNFC composes characters: Unicode Normalization Form C. It is not free of
+	// loss: a few compatibility ideographs become the unified ones (U+FA67 is U+9038).
+	RepairNFC
+	// RepairWidth makes full-width ASCII forms (U+FF01–FF5E) and the ideographic
+	// space (U+3000) what they are forms of.
+	RepairWidth
+	// RepairLigatures spells out the Latin ligatures U+FB00–FB06, 0132, 0133, 01C4–01CC
+	// and 01F1–01F3.
+	RepairLigatures
+	repairEnd
+)
+
+var repairNames = [...]string{"mojibake", "control", "zero-width", "nfc", "width", "ligatures"}
+
+// ParseRepairs reads a comma-separated list of names, "all" or "none". A name that is
+// unknown or comes twice is an error that wraps [ErrOption].
+func ParseRepairs(list string) (Repairs, error) {
+	switch list {
+	case "none":
+		return 0, nil
+	case "all":
+		return repairEnd - 1, nil
+	}
+	places, err := parseNames(list, "repair", repairNames[:], uint8(0), "all", "none")
+	var set Repairs
+	for _, p := range places {
+		set |= 1 << p
+	}
+	return set, err
+}
+
+// String returns the names as [ParseRepairs] reads them.
+func (set Repairs) String() string {
+	if set == 0 {
+		return "none"
+	}
+	var names []string
+	for i, name := range repairNames {
+		if set&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// Needed reports whether repairing s may change it. Where it says no, that is certain;
+// it takes a fraction of the time of a repair. O(len(s)).
+func (set Repairs) Needed(s []byte) bool {
+	suspects := wideBytes
+	if set&RepairControl != 0 {
+		suspects = suspectBytes
+	}
+	first := cpu.IndexAny(s, suspects)
+	if first == len(s) {
+		return false
+	}
+	if s[first] < utf8.RuneSelf {
+		return true
+	}
+	if set&RepairMojibake != 0 && (bytes.IndexByte(s, 0xc3) >= 0 || hasC1(s)) {
+		return true
+	}
+	if set&RepairNFC != 0 && !isNFC(s) {
+		return true
+	}
+	return set&^(RepairMojibake|RepairNFC) != 0 && set.hasMapped(s)
+}
+
+// isNFC reports whether s is in Normalization Form C. Most texts hold only characters
+// that are so beside any other, which is soon found out.
+func isNFC(s []byte) bool {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(s[i:])
+		switch {
+		case r < firstMark, r >= 0x400 && r < 0x483, r >= 0x2010 && r < 0x2027, r >= 0x3041 && r < 0x3097,
+			r >= 0x30a1 && r < 0x30fb, r >= 0x3001 && r < 0x3012, r >= 0x4e00 && r < 0xa000, r >= 0xac00 && r < 0xd7a4:
+		case r == utf8.RuneError && n == 1:
+		default:
+			return norm.NFC.IsNormal(s)
+		}
+		i += n
+	}
+	return true
+}
+
+// The bytes that a repair may begin at: those above 7F, and those of controls.
+var wideBytes, suspectBytes = func() (wide, suspect *cpu.ByteSet) {
+	var w, c []byte
+	for b := range 256 {
+		switch {
+		case b >= utf8.RuneSelf:
+			w = append(w, byte(b))
+		case b < ' ' && !asciiSpace[b], b == 0x7f:
+			c = append(c, byte(b))
+		}
+	}
+	return cpu.NewByteSet(w...), cpu.NewByteSet(append(c, w...)...)
+}()
+
+// hasC1 reports whether s has the bytes of a C1 control.
+func hasC1(s []byte) bool {
+	for {
+		i := bytes.IndexByte(s, 0xc2)
+		if i < 0 || i+1 == len(s) {
+			return false
+		}
+		if s[i+1] < 0xa0 {
+			return true
+		}
+		s = s[i+1:]
+	}
+}
+
+// hasMapped reports whether s has a character that one of the repairs other than
+// mojibake and NFC removes or replaces by itself.
+func (set Repairs) hasMapped(s []byte) bool {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			if set.drops(rune(s[i])) {
+				return true
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(s[i:])
+		if set.drops(r) || set&RepairZeroWidth != 0 && isJoiner(r) ||
+			set&RepairWidth != 0 && narrow(r) != r || set&RepairLigatures != 0 && ligature(r) != "" {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// Append appends s, repaired, to dst and returns the extended slice. dst must not
+// overlap s. O(len(s)), whatever s holds.
+func (set Repairs) Append(dst, s []byte) []byte {
+	if !cpu.ValidUTF8(s) {
+		return append(dst, s...)
+	}
+	if set&RepairNFC != 0 && !isNFC(s) {
+		s = norm.NFC.Bytes(s)
+	}
+	p := repairer{set: set, out: dst, base: len(dst), decoded: -1}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
+		p.put(r)
+		i += n
+	}
+	p.settle(0)
+	dst = p.out
+	if set&RepairNFC != 0 {
+		// What was removed or decoded may have brought marks to other letters.
+		if tail := dst[p.base:]; !isNFC(tail) {
+			dst = append(dst[:p.base], norm.NFC.Bytes(tail)...)
+		}
+	}
+	return dst
+}
+
+// repairer builds a repaired text. Its output never holds anything that the set would
+// change: each character is looked at together with those that end the output, and
+// what becomes of it is looked at again. Every such step makes the output shorter by
+// a character at least, so that the time is linear.
+type repairer struct {
+	set     Repairs
+	out     []byte
+	base    int  // where the text begins in out
+	left    rune // the last character of out; 0 at its begin
+	decoded int  // where the last character that was decoded ends, if it is still there
+}
+
+// put adds a character of the input, or one that was decoded.
+func (p *repairer) put(r rune) {
+	if p.set&RepairMojibake != 0 && r >= 0x80 && r < 0xa0 {
+		r = windows1252[r-0x80]
+	}
+	if p.set&RepairLigatures != 0 {
+		if letters := ligature(r); letters != "" {
+			for _, c := range letters {
+				p.add(c)
+			}
+			return
+		}
+	}
+	if p.set&RepairWidth != 0 {
+		r = narrow(r)
+	}
+	p.add(r)
+}
+
+// add adds a character that stays itself.
+func (p *repairer) add(r rune) {
+	drops := p.set.drops(r)
+	waits := drops && p.set&RepairMojibake != 0 && continuation(r) != 0
+	if drops && !waits {
+		return
+	}
+	p.settle(r)
+	switch {
+	case p.set&RepairZeroWidth != 0 && isJoiner(r) && !joins(p.left):
+		return
+	case waits && !isLead(p.left) && continuation(p.left) == 0:
+		return
+	case p.set&RepairNFC != 0 && isMark(r) && p.compose(r):
+		return
+	}
+	p.out = utf8.AppendRune(p.out, r)
+	p.left = r
+	if p.set&RepairMojibake != 0 && continuation(r) != 0 {
+		p.decode()
+	}
+}
+
+// settle removes what ends the output and stays only for what follows: joiners in front
+// of what they do not join, controls that do not become part of a character. 0 stands
+// for the end of the text.
+func (p *repairer) settle(next rune) {
+	for len(p.out) > p.base && (p.set&RepairZeroWidth != 0 && isJoiner(p.left) && !joins(next) ||
+		p.set.drops(p.left) && continuation(next) == 0) {
+		p.cut(utf8.RuneLen(p.left))
+	}
+}
+
+// cut takes n bytes off the output.
+func (p *repairer) cut(n int) {
+	p.out = p.out[:len(p.out)-n]
+	p.left = 0
+	if len(p.out) > p.base {
+		p.left, _ = utf8.DecodeLastRune(p.out[p.base:])
+	}
+	if p.decoded > len(p.out) {
+		p.decoded = -1
+	}
+}
+
+const firstMark, lastMark = 0x300, 0x36f
+
+// isMark reports whether r is one of the marks that compose with letters of ASCII, to
+// letters that mojibake is made of.
+func isMark(r rune) bool { return r >= firstMark && r <= lastMark }
+
+// maxLetterMarks is how many marks of one letter are looked at together.
+const maxLetterMarks = 30
+
+// compose adds the mark r to the ASCII letter that it belongs to, if that makes
+// another letter of it or brings its marks into another order.
+func (p *repairer) compose(r rune) bool {
+	if p.left >= utf8.RuneSelf && !isMark(p.left) {
+		return false
+	}
+	n := 0
+	for c, marks := p.left, 0; isMark(c); marks++ {
+		n += utf8.RuneLen(c)
+		if n == len(p.out)-p.base || marks == maxLetterMarks {
+			return false
+		}
+		c, _ = utf8.DecodeLastRune(p.out[p.base : len(p.out)-n])
+	}
+	if n++; n > len(p.out)-p.base || p.out[len(p.out)-n] >= utf8.RuneSelf {
+		return false
+	}
+	cluster := utf8.AppendRune(bytes.Clone(p.out[len(p.out)-n:]), r)
+	if norm.NFC.IsNormal(cluster) {
+		return false
+	}
+	p.cut(n)
+	for _, c := range string(norm.NFC.Bytes(cluster)) {
+		p.add(c)
+	}
+	return true
+}
+
+// drops reports whether the set removes r wherever it stands.
+func (set Repairs) drops(r rune) bool {
+	switch {
+	case r < ' ':
+		return set&RepairControl != 0 && !asciiSpace[r]
+	case r < 0x7f:
+		return false
+	case r < 0xa0:
+		return set&RepairControl != 0 && r != 0x85
+	case r == 0xad, r == 0x180e, r == 0x200b, r == 0xfeff, r >= 0x2060 && r <= 0x2064:
+		return set&RepairZeroWidth != 0
+	}
+	return false
+}
+
+// isJoiner reports whether r is the zero width joiner or non-joiner, which scripts
+// of India and Persia and emoji are spelled with.
+func isJoiner(r rune) bool { return r == 0x200c || r == 0x200d }
+
+// joins reports whether a joiner may stand beside r.
+func joins(r rune) bool { return r >= utf8.RuneSelf && !isSpace(r) }
+
+// narrow returns what r is the full-width form of, else r.
+func narrow(r rune) rune {
+	switch {
+	case r >= 0xff01 && r <= 0xff5e:
+		return r - 0xff01 + '!'
+	case r == 0x3000:
+		return ' '
+	}
+	return r
+}
+
+// ligature returns the letters of a Latin ligature, "" if r is none.
+func ligature(r rune) string {
+	if r < 0x132 || r > 0x1f3 && r < 0xfb00 || r > 0xfb06 {
+		return ""
+	}
+	return ligatures[r]
+}
+
+var ligatures = map[rune]string{
+	'Ĳ': "IJ", 'ĳ': "ij",
+	'Ǆ': "DŽ", 'ǅ': "Dž", 'ǆ': "dž", 'Ǉ': "LJ", 'ǈ': "Lj", 'ǉ': "lj", 'Ǌ': "NJ", 'ǋ': "Nj", 'ǌ': "nj",
+	'Ǳ': "DZ", 'ǲ': "Dz", 'ǳ': "dz",
+	'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl", 'ﬅ': "st", 'ﬆ': "st",
+}
+
+// isWritten reports whether r is something that texts are written with: a character
+// that is shown, or one that changes how others are.
+func isWritten(r rune) bool { return unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) }

@@ -1,0 +1,139 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// wordsOf cuts s where the list says that its words end; white space is left out.
+func wordsOf(s string, rule Words) (out []string) {
+	var l wordList
+	l.fill([]byte(s), rule, nil)
+	rest := []rune(s)
+	for i := range l.ends {
+		for len(rest) > 0 && (unicode.IsSpace(rest[0]) || rest[0] == zeroWidthSpace) {
+			rest = rest[1:]
+		}
+		n := l.chars(i, 1)
+		out = append(out, string(rest[:n]))
+		rest = rest[n:]
+	}
+	return out
+}
+
+func TestWordsByScript(t *testing.T) {
+	for _, want := range []string{ // | between words, and a space where there is one
+		"the| cat", "it|'s| a| dog|,| isn|'t| it|?", "l|’été| n|’est| pas| fini",
+		"3.14| and| 1,000| at| 10:30| on| 1/2", "example.org|,| file.tar.gz|.", "end|.|Next", "e.g.| J.| Smith|,| U.S.| law",
+		"well|-|known| COVID-19| pre-| -v| --all| 10|-|20| a|--|b", "/etc|/|hosts| and|/|or| ftp/", "foo_bar| __init__",
+		"wait|...| what|?|!|?|!", "-----| =|=|=", "#|1| 50|%| $|5| a|@|b", "(|see| [|12|]|)", "“|so|”|,| he| said|—|no",
+		"日本|語|の|文章|です|。", "コンピューター|の|使|い|方", "らーめ|ん", "人々|がい|た", "Linux|は|自由| です",
+		"中文|文本|，|没有|空格|。", "ｶﾞｷﾞｸﾞ", "二〇|二|4|年",
+		"ภาษาไท|ย", "น้ำตาล", "มนุษ|ย์ทั้ง|หลาย", "ມະນຸດ", "ខ្មែរ", "မြန်|မာ",
+		"नमस्ते| दुनिया|।", "안녕하세요| 세계", "e\u0301te\u0301", "👍|👍| ok",
+	} {
+		text := strings.ReplaceAll(want, "|", "")
+		var words []string
+		for w := range strings.SplitSeq(want, "|") {
+			words = append(words, strings.TrimSpace(w))
+		}
+		require.Equal(t, words, wordsOf(text, WordsByScript), "%s", text)
+	}
+	require.Equal(t, []string{"a", "b"}, wordsOf("a\u200bb", WordsByScript))
+	require.Equal(t, []string{"\ufffd", "\ufffd", "a"}, wordsOf("\x80\x80a", WordsByScript))
+}
+
+// TestWordsBySpaceLikeFields divides by the standard library.
+func TestWordsBySpaceLikeFields(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.SampledFrom([]rune("ab.'-/ \n\t\u3000\u200b日語กข്é\u00a0"))).Draw(t, "text")
+		if got := wordsOf(strings.ReplaceAll(s, "\u200b", "z"), WordsBySpace); !slices.Equal(got, strings.Fields(strings.ReplaceAll(s, "\u200b", "z"))) {
+			require.Equal(t, strings.Fields(s), got)
+		}
+		words, longest := kinds().spacedWords([]byte(s), WordsBySpace, 1<<30)
+		fields := strings.Fields(s)
+		require.Equal(t, len(fields), words)
+		want := 0
+		for _, f := range fields {
+			want = max(want, utf8.RuneCountInString(f))
+		}
+		require.Equal(t, want, longest)
+		more, _ := kinds().spacedWords([]byte(s), WordsByScript, 1<<30)
+		require.GreaterOrEqual(t, more, words)
+	})
+}
+
+// TestWordsCoverText finds each code point that is not white space in one word, in order,
+// whatever the text.
+func TestWordsCoverText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("aA1._-/,:'’ \n日本かカーก็เ្ក្ក်မ")))).Draw(t, "text")
+		squeezed := strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || r == zeroWidthSpace {
+				return -1
+			}
+			return r
+		}, s)
+		require.Equal(t, squeezed, strings.Join(wordsOf(s, WordsByScript), ""))
+	})
+}
+
+// TestWordHashes tells words of all lengths apart, and finds equal ones wherever they
+// lie.
+func TestWordHashes(t *testing.T) {
+	var l wordList
+	l.reset()
+	seen := map[uint64]string{}
+	for n := 1; n <= 40; n++ {
+		for _, w := range []string{strings.Repeat("a", n), strings.Repeat("a", n-1) + "b", "b" + strings.Repeat("a", n-1), strings.Repeat("\x00", n)} {
+			h := l.hash([]byte(w), 0, n)
+			if other, ok := seen[h]; ok {
+				require.Equal(t, other, w)
+			}
+			seen[h] = w
+			padded := []byte("xyz" + w + "0123456789abcdef")
+			require.Equal(t, h, l.hash(padded, 3, 3+n))
+			require.Equal(t, h, l.hash(padded[:3+n], 3, 3+n))
+		}
+	}
+}
+
+// TestScriptAwareBounds looks at texts without spaces, and without words.
+func TestScriptAwareBounds(t *testing.T) {
+	m := NewMeasurer()
+	japanese := []byte(strings.Repeat("日本語の文章です。", 200))
+	for preset, want := range map[string]Reason{
+		PresetPretraining: ReasonNone,
+		PresetGopher:      ReasonGopherMaxTop2Grams, // it is one sentence over and over
+		PresetC4:          ReasonNone,
+		PresetFineweb:     ReasonNone,
+	} {
+		require.Equal(t, want, newQuality(t, WithPreset(preset)).Check(m, japanese).Reason, preset)
+	}
+	require.Equal(t, ReasonMinWords, newQuality(t, WithPreset(PresetPretraining), WithWords(WordsBySpace)).Check(m, japanese).Reason)
+	require.Equal(t, ReasonGopherMinWords, newQuality(t, WithPreset(PresetGopher), WithWords(WordsBySpace)).Check(m, japanese).Reason)
+
+	for preset, want := range map[string]Reason{
+		PresetPretraining: ReasonMinChars,
+		PresetGopher:      ReasonGopherMinWords,
+		PresetC4:          ReasonC4MinSentences,
+		PresetFineweb:     ReasonFinewebMinPunctuatedLines,
+	} {
+		for _, s := range []string{"", "   ", "\n\n"} {
+			v := newQuality(t, WithPreset(preset)).Check(m, []byte(s))
+			require.Equal(t, want, v.Reason, "%s %q", preset, s)
+			require.Equal(t, v.Value, max(v.Value, 0), "%s %q", preset, s) // no NaN
+		}
+	}
+	open := GopherBounds{MaxWords: 1, MaxMeanWordLength: 9, MaxHashRatio: 1, MaxEllipsisRatio: 1, MaxBulletLines: 1, MaxEllipsisLines: 1,
+		MaxDuplicateParagraphs: 1, MaxDuplicateParagraphChars: 1, MaxDuplicateLines: 1, MaxDuplicateLineChars: 1, MaxTopGrams: [3]float64{2, 2, 2}}
+	for _, s := range []string{"", "   ", "!!!"} {
+		require.Equal(t, Verdict{}, newQuality(t, WithGopher(open)).Check(m, []byte(s)), "%q", s)
+	}
+}
