@@ -163,7 +163,7 @@ func (n crew) bindQuality(d *measure.Dataset) (measure.Work, error) {
 	if err != nil {
 		return measure.Work{}, err
 	}
-	q, err := text.NewQualityFilter(text.WithPreset(text.PresetPretraining))
+	q, err := newQuality(text.WordsBySpace)
 	if err != nil {
 		return measure.Work{}, err
 	}

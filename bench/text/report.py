@@ -33,7 +33,8 @@ TITLES = {
     "hash": "64-bit hash of each row",
     "utf8": "check of UTF-8",
     "clean": "clean: line ends and trim",
-    "quality": "quality: verdict of the preset",
+    "quality": "quality: verdict of the preset, words by white space",
+    "quality by script": "the same, words by script",
     "dedup": "exact dedup",
     "dedup a million": "dedup of a million short texts, one by one",
     "pii": "PII: key, e-mail, card, IP",
@@ -241,8 +242,8 @@ def notes(comparison: Comparison) -> str:
     one = comparison.one
     lines = [
         "- On one core every system has one thread, pinned; the runs of the systems take turns, one "
-        "process a system and level. On all cores the others have as many threads as they like of "
-        "them, ours workers that share batches (of columns: slices).",
+        "process a system and level. On all cores the others have as many threads, "
+        "ours as many workers that share batches (of columns: slices).",
         "- Times are the best (median) of all repetitions. What the other systems free, they free "
         "outside of the time; Go's garbage collector runs inside ours, which the medians show.",
         "- The fastest form of each library counts. A library without a form for reused memory "
@@ -253,7 +254,7 @@ def notes(comparison: Comparison) -> str:
         "mark means equal, `≠` is explained here.",
         "- JSONL → JSONL is the whole process of `rosaline run`, start included, against Python "
         "loops in a running interpreter.",
-        "- Allocations are counted over a pass whose deduplicator has room for all texts.",
+        "- Allocations are counted over a second pass, in the memory of the first.",
     ]
     for key in one.rows():
         for system in (*one.levels, *RIVALS):

@@ -38,7 +38,8 @@ func fusedJobs() []fusedJob {
 // textSpecs are the jobs on texts: single stages, and several fused in one pass.
 func textSpecs() []measure.Spec {
 	specs := []measure.Spec{
-		measure.NewSpec("quality", "QualityFilter.Check", bindQuality),
+		measure.NewSpec("quality", "QualityFilter.Check", bindQuality(text.WordsBySpace)),
+		measure.NewSpec("quality by script", "QualityFilter.Check", bindQuality(text.WordsByScript)),
 		measure.NewSpec("dedup", "StreamDeduplicator.Filter", bindDedup),
 		measure.NewSpec("utf8", "ValidateUTF8", bindUTF8),
 		measure.NewSpec("clean", "TextCleaner.CleanColumn", bindClean),
@@ -55,27 +56,33 @@ func textSpecs() []measure.Spec {
 	return specs
 }
 
-func bindQuality(d *measure.Dataset) (measure.Work, error) {
-	c, err := stringtensor.FromStrings(d.Rows)
-	if err != nil {
-		return measure.Work{}, err
+// newQuality returns the filter of the preset. The other systems know words between
+// white space only, so that is what stands beside them.
+func newQuality(words text.Words) (*text.QualityFilter, error) {
+	return text.NewQualityFilter(text.WithPreset(text.PresetPretraining), text.WithWords(words))
+}
+
+func bindQuality(words text.Words) func(*measure.Dataset) (measure.Work, error) {
+	return func(d *measure.Dataset) (measure.Work, error) {
+		c, err := stringtensor.FromStrings(d.Rows)
+		if err != nil {
+			return measure.Work{}, err
+		}
+		q, err := newQuality(words)
+		if err != nil {
+			return measure.Work{}, err
+		}
+		m, kept := text.NewMeasurer(), make([]bool, c.Len())
+		return measure.Work{
+			Run: func() error {
+				for i := range kept {
+					kept[i] = q.Check(m, c.Bytes(i)).Kept()
+				}
+				return nil
+			},
+			Rows: func() (iter.Seq[[]byte], error) { return verdictRows(kept), nil },
+		}, nil
 	}
-	q, err := text.NewQualityFilter(text.WithPreset(text.PresetPretraining))
-	if err != nil {
-		return measure.Work{}, err
-	}
-	m, kept := text.NewMeasurer(), make([]bool, c.Len())
-	return measure.Work{
-		Run: func() error {
-			for i := range kept {
-				kept[i] = q.Check(m, c.Bytes(i)).Kept()
-			}
-			return nil
-		},
-		Rows: func() (iter.Seq[[]byte], error) {
-			return verdictRows(kept), nil
-		},
-	}, nil
 }
 
 // verdictRows yields a row for each verdict.
@@ -241,6 +248,12 @@ func bindPacked(d *measure.Dataset, j fusedJob) (measure.Work, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := pass(f); err != nil {
+				return nil, err
+			}
+			if dedup := f.Deduplicator(); dedup != nil {
+				dedup.Rollback()
+			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if err := pass(f); err != nil {
@@ -286,6 +299,13 @@ func cut(rows []string, n int) ([]*stringtensor.Column, error) {
 // newPipeline returns the pipeline of a job, its deduplicator with the options.
 func newPipeline(j fusedJob, dedup ...text.DedupOption) (*text.FusedPipeline, error) {
 	opts := []text.FusedOption{text.WithStages(j.stages...)}
+	if slices.Contains(j.stages, text.StageQuality) {
+		q, err := newQuality(text.WordsBySpace)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, text.WithQuality(q))
+	}
 	if slices.Contains(j.stages, text.StageDedup) {
 		d, err := text.NewStreamDeduplicator(dedup...)
 		if err != nil {

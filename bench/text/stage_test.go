@@ -18,9 +18,10 @@ func TestTextJobs(t *testing.T) {
 	)
 	input := []string{plain, spaced, mail, short, plain, mail}
 	want := map[string][]string{
-		"clean":   {plain, plain, mail, short, plain, mail},
-		"quality": {"\x01", "\x01", "\x01", "\x00", "\x01", "\x01"},
-		"dedup":   {plain, spaced, mail, short},
+		"clean":             {plain, plain, mail, short, plain, mail},
+		"quality":           {"\x01", "\x01", "\x01", "\x00", "\x01", "\x01"},
+		"quality by script": {"\x01", "\x01", "\x01", "\x00", "\x01", "\x01"},
+		"dedup":             {plain, spaced, mail, short},
 		"pii": {plain, spaced, "write to [EMAIL] or to [IP] today", short, plain,
 			"write to [EMAIL] or to [IP] today"},
 		"pii email": {plain, spaced, "write to [EMAIL] or to 192.0.2.7 today", short, plain,

@@ -5,16 +5,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-import compare
 import dataset
+import longrun
 import measure
+import profiles
 import report
+import target
+from comparison import Comparison
 from outcome import Outcome
 
 KEY = ("pack", "docs")
@@ -39,7 +46,10 @@ class OutcomeTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.outcome = Outcome(Path(folder.name))
-        self.outcome.add("rosaline", line("views", [4.0, 2.0, 3.0]))
+        self.outcome.add("avx2", {"system": "rosaline", "version": "1 (avx2)"})
+        self.outcome.add("generic", {"system": "rosaline", "version": "1 (generic)"})
+        self.outcome.add("generic", line("views", [16.0]))
+        self.outcome.add("avx2", line("views", [4.0, 2.0, 3.0]))
         self.outcome.add("luminamoon", line("tensor", [8.0]))
         self.outcome.add("pyarrow", line("string", [5.0]))
         self.outcome.add("pyarrow", line("string_view", [1.0]))
@@ -58,16 +68,34 @@ class OutcomeTest(unittest.TestCase):
     def test_absent_system_has_no_ratio(self) -> None:
         self.assertIsNone(self.outcome.ratio(KEY, "polars"))
 
+    def test_ratio_of_another_level(self) -> None:
+        self.assertEqual(self.outcome.levels, ["generic", "avx2"])
+        self.assertEqual(self.outcome.ratio(KEY, "luminamoon", "generic"), 0.5)
+
+    def test_base_is_the_highest_there_is(self) -> None:
+        outcome = Outcome(self.outcome.checks)
+        outcome.add("generic", {"version": "1"})
+        self.assertEqual(outcome.base, "generic")
+
+    def test_ratio_is_of_rates_where_a_system_works_on_a_part(self) -> None:
+        self.outcome.add("datatrove", {**line("chain", [3.0]), "bytes": 10})
+        self.assertEqual(self.outcome.ratio(KEY, "datatrove"), 150.0)
+
+    def test_figures_are_the_worst_of_the_rounds(self) -> None:
+        for value in (0.0, 2.0, 1.0):
+            self.outcome.add("avx2", {**line("packed", [9.0]), "figures": {"allocations": value}})
+        self.assertEqual(self.outcome.form(KEY, "avx2", "packed").figures["allocations"], 2.0)
+
     def test_losing(self) -> None:
         self.assertEqual(self.outcome.losing(), [KEY])
 
     def test_rounds_add_up(self) -> None:
-        self.outcome.add("rosaline", line("views", [1.0]))
-        ours = self.outcome.fastest(KEY, "rosaline")
+        self.outcome.add("avx2", line("views", [1.0]))
+        ours = self.outcome.fastest(KEY, "avx2")
         self.assertEqual((ours.best, ours.median), (1.0, 2.5))
 
     def test_difference(self) -> None:
-        self.check("rosaline", "views", [b"a", b"b"])
+        self.check("avx2", "views", [b"a", b"b"])
         self.check("luminamoon", "tensor", [b"a", b"b"])
         self.check("pyarrow", "string_view", [b"a", b"x"])
         self.assertIsNone(self.outcome.difference(KEY, "luminamoon"))
@@ -79,7 +107,8 @@ class OutcomeTest(unittest.TestCase):
     def test_table_marks_what_another_system_wins(self) -> None:
         row = report.table(self.outcome).splitlines()[2]
         self.assertTrue(row.startswith("| **pack to offsets and payload** | docs |"), row)
-        self.assertIn("| **0.50× (0.33)** 1000 ms · | – |", row)
+        self.assertIn("| **0.50× (0.33)** 1000 ms · | – | – |", row)
+        self.assertIn("| 8.0× |", row)
 
 
 class ReportTest(unittest.TestCase):
@@ -88,11 +117,90 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(report.number(value), text)
 
 
-class CompareTest(unittest.TestCase):
-    def test_hot_functions(self) -> None:
+class TargetTest(unittest.TestCase):
+    def comparison(self, ratio: float) -> Comparison:
+        one = Outcome(Path("none"))
+        one.add("avx2", {"version": "1"})
+        for data in target.COLUMNS:
+            one.add("avx2", {**line("Filter", [1.0]), "job": "prefix", "data": data})
+            seconds = ratio if data == "med" else 9.0
+            theirs = {**line("tensor", [seconds]), "job": "prefix", "data": data}
+            one.add("luminamoon", theirs)
+        return Comparison(one, Outcome(Path("none")), 2)
+
+    def test_verdict(self) -> None:
+        prefix = target.TARGETS[0]
+        self.assertEqual(prefix.verdict(self.comparison(4.0)), "met")
+        self.assertEqual(prefix.verdict(self.comparison(3.99)), "**missed** on med")
+        nothing = Comparison(Outcome(Path("none")), Outcome(Path("none")), 2)
+        self.assertEqual(prefix.verdict(nothing), "not measured")
+
+    def test_upper_bound(self) -> None:
+        allocations = next(t for t in target.TARGETS if t.title.startswith("allocations"))
+        self.assertTrue(allocations.most and allocations.met(0.0))
+        self.assertFalse(allocations.met(0.001))
+
+    def test_table_has_every_target(self) -> None:
+        lines = target.table(self.comparison(5.0)).splitlines()
+        self.assertEqual(len(lines), 2 + len(target.TARGETS))
+        self.assertIn("short 9, med 5, docs 9", lines[2])
+
+    def test_scaling(self) -> None:
+        c = self.comparison(5.0)
+        c.all.add("avx2", {"version": "1"})
+        c.all.add("avx2", {**line("2 workers", [0.5]), "job": "prefix", "data": "med"})
+        self.assertEqual(c.scaling(("prefix", "med")), 2.0)
+        self.assertIsNone(c.scaling(("prefix", "docs")))
+
+
+class LongRunTest(unittest.TestCase):
+    def test_input_is_numbered(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            documents, path = Path(folder) / "docs.jsonl", Path(folder) / "large.jsonl"
+            texts = ["a", 'quoted "b"\r\n']
+            dataset.write_jsonl(documents, texts)
+            longrun.write_input(path, documents, 3 * documents.stat().st_size)
+            got = [json.loads(text)["text"] for text in path.read_text().splitlines()]
+            self.assertEqual(got[:4], [f"{text} {turn}" for turn in (0, 1) for text in texts])
+            self.assertEqual(len(got) % 2, 0)
+            self.assertGreaterEqual(path.stat().st_size, 3 * documents.stat().st_size)
+
+    def test_run_watches_the_memory(self) -> None:
+        # A command that writes the report and takes long enough to be looked at.
+        script = (
+            "import json, sys, time; data = b'x' * 50_000_000; time.sleep(0.3);"
+            "path = [a for a in sys.argv if a.startswith('--report=')][0][9:];"
+            "open(path, 'w').write(json.dumps({'dedup': {'bytes': 7}}))"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.jsonl"
+            source.write_text("{}")
+            run = longrun.run([sys.executable, "-c", script], source, 2, dict(os.environ))
+            self.assertEqual((run.cores, run.bytes, run.dedup), (2, 2, 7))
+            self.assertEqual(list(Path(folder).iterdir()), [source])
+            if Path("/proc/self/status").exists():
+                self.assertGreater(run.peak, 50_000_000)
+                self.assertEqual(len(run.quarters()), 4)
+
+    def test_a_run_that_fails_leaves_nothing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.jsonl"
+            source.write_text("{}")
+            with self.assertRaises(subprocess.CalledProcessError):
+                longrun.run([sys.executable, "-c", "exit(3)"], source, 1, dict(os.environ))
+            self.assertEqual(list(Path(folder).iterdir()), [source])
+
+
+class ProfilesTest(unittest.TestCase):
+    def test_line(self) -> None:
         self.assertEqual(
-            compare.hot_functions(PPROF),
+            profiles.line(profiles.parse(PPROF)),
             "`runtime.memmove` (copying) 60 %, `stringtensor.pack` 31 %",
+        )
+
+    def test_table(self) -> None:
+        self.assertIn(
+            "| `stringtensor.pack` | 31.0 % | 93.0 % |", profiles.table(profiles.parse(PPROF))
         )
 
 

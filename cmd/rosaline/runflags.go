@@ -18,6 +18,7 @@ type runFlags struct {
 	trim, newlines     bool
 	minBytes, maxBytes sizeValue
 	truncate           bool
+	repairs            repairsValue
 
 	quality qualityFlags
 
@@ -43,6 +44,7 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 	f.minBytes, f.maxBytes = off, off
 	flags.Var(&f.minBytes, "min-bytes", "clean: drop shorter texts")
 	flags.Var(&f.maxBytes, "max-bytes", "clean: drop longer texts; 0 is off")
+	flags.Var(&f.repairs, "repair", "clean: repair Unicode: any of mojibake,control,zero-width,nfc,width,ligatures, or all, or none")
 	flags.BoolVar(&f.truncate, "truncate", false, "clean: cut texts longer than --max-bytes at a character instead of dropping them")
 
 	f.quality.add(flags)
@@ -113,7 +115,7 @@ func (f *runFlags) activeStages() []text.Stage {
 // warnUnused tells of flags that have no effect because their stage is left out.
 func (f *runFlags) warnUnused(log *slog.Logger, flags *pflag.FlagSet) {
 	byStage := map[text.Stage][]string{
-		text.StageClean:   {"trim", "normalize-newlines", "min-bytes", "max-bytes", "truncate"},
+		text.StageClean:   {"trim", "normalize-newlines", "min-bytes", "max-bytes", "truncate", "repair"},
 		text.StageQuality: qualityFlagNames,
 		text.StageDedup:   {"dedup"},
 		text.StagePII:     f.piiFlags.names(),
@@ -167,5 +169,5 @@ func (f *runFlags) newPipeline() (*text.FusedPipeline, error) {
 func (f *runFlags) newCleaner() (*text.TextCleaner, error) {
 	return text.NewTextCleaner(text.WithTrim(f.trim), text.WithNewlines(f.newlines),
 		text.WithMinBytes(int(max(f.minBytes.n, 0))), text.WithMaxBytes(int(max(f.maxBytes.n, 0))),
-		text.WithTruncate(f.truncate))
+		text.WithTruncate(f.truncate), text.WithRepairs(text.Repairs(f.repairs)))
 }

@@ -30,6 +30,7 @@ type Batch struct {
 	records  []record
 	spans    []Span // of all records, one after the other
 	arena    arena
+	repaired []byte // scratch of the cleaner
 	measurer Measurer
 	position int // of the deduplicator after Resolve
 }
@@ -67,6 +68,9 @@ func (b *Batch) begin(f *FusedPipeline, col *stringtensor.Column) {
 // 20 MiB at most.
 const keepRecords = 1 << 17
 
+// keepBytes is how much memory of one repaired text is kept.
+const keepBytes = 2 << 20
+
 // forget drops all references to the caller's memory, and scratch that only
 // unusually long texts or batches need.
 func (b *Batch) forget() {
@@ -79,6 +83,9 @@ func (b *Batch) forget() {
 	if cap(b.spans) > keepRecords {
 		b.spans = nil
 	}
+	if cap(b.repaired) > keepBytes {
+		b.repaired = nil
+	}
 	b.arena.reset()
 	b.measurer.release()
 }
@@ -88,8 +95,13 @@ func (r *record) drop(s Stage, v Verdict) { r.stage, r.verdict = s, v }
 
 // clean runs the cleaner on s with rewritten text in the arena.
 func (b *Batch) clean(c *TextCleaner, s []byte) ([]byte, Verdict) {
+	repair := c.needsRepair(s)
+	if repair {
+		b.repaired = c.repairs.Append(b.repaired[:0], s)
+		s = b.repaired
+	}
 	s, cr := c.trimmed(s)
-	if cr >= 0 {
+	if cr >= 0 || repair {
 		room := b.arena.alloc(len(s))
 		out := appendLF(room[:0], s, cr)
 		b.arena.giveBack(len(room) - len(out))

@@ -8,13 +8,15 @@ import (
 )
 
 // TextCleaner trims a text, makes its line ends uniform and holds its length to
-// bounds. It changes nothing else: inner spaces, control characters, byte order
-// marks, combining marks and bytes that are not UTF-8 stay as they are.
+// bounds. It changes nothing else unless [WithRepairs] says so: inner spaces, control
+// characters, byte order marks, combining marks and bytes that are not UTF-8 stay as
+// they are.
 //
-// The steps are, in this order: line ends, trim, least length, greatest length
-// (drop, or cut and hold against the least length again). A cleaner is immutable
-// and safe for concurrent use.
+// The steps are, in this order: repairs, line ends, trim, least length, greatest
+// length (drop, or cut and hold against the least length again). A cleaner is
+// immutable and safe for concurrent use.
 type TextCleaner struct {
+	repairs                  Repairs
 	trim, newlines, truncate bool
 	minBytes, maxBytes       int // maxBytes 0 is no bound
 }
@@ -42,6 +44,9 @@ func WithMaxBytes(n int) CleanOption { return func(c *TextCleaner) { c.maxBytes 
 // trimmed again. Default false.
 func WithTruncate(on bool) CleanOption { return func(c *TextCleaner) { c.truncate = on } }
 
+// WithRepairs sets which repairs of Unicode are made. Default none.
+func WithRepairs(set Repairs) CleanOption { return func(c *TextCleaner) { c.repairs = set } }
+
 // NewTextCleaner returns a cleaner. The error is [ErrOption].
 func NewTextCleaner(opts ...CleanOption) (*TextCleaner, error) {
 	c := &TextCleaner{trim: true, newlines: true}
@@ -49,6 +54,8 @@ func NewTextCleaner(opts ...CleanOption) (*TextCleaner, error) {
 		o(c)
 	}
 	switch {
+	case c.repairs >= repairEnd:
+		return nil, fmt.Errorf("%w: unknown repairs %#x", ErrOption, uint8(c.repairs&^(repairEnd-1)))
 	case c.minBytes < 0:
 		return nil, fmt.Errorf("%w: the least length is %d bytes, want 0 or more", ErrOption, c.minBytes)
 	case c.maxBytes < 0:
@@ -60,12 +67,17 @@ func NewTextCleaner(opts ...CleanOption) (*TextCleaner, error) {
 }
 
 // Clean returns the cleaned text and whether it is kept. The text is a part of
-// s where no line end inside it had to change; else it is in *scratch, which is
+// s where nothing inside it had to change; else it is in *scratch, which is
 // grown as needed and overwritten by the next call. Time is O(len(s)).
 //
 // Cleaning twice gives what cleaning once gives, but for one case: a cut that
 // falls behind white space leaves it, and a second cleaning would trim it.
 func (c *TextCleaner) Clean(scratch *[]byte, s []byte) ([]byte, Verdict) {
+	if c.needsRepair(s) {
+		*scratch = c.repairs.Append((*scratch)[:0], s)
+		t, cr := c.trimmed(*scratch)
+		return c.bounded(appendLF(t[:0], t, cr)) // what is written is never ahead of what is read
+	}
 	s, cr := c.trimmed(s)
 	if cr >= 0 {
 		*scratch = appendLF((*scratch)[:0], s, cr)
@@ -73,6 +85,9 @@ func (c *TextCleaner) Clean(scratch *[]byte, s []byte) ([]byte, Verdict) {
 	}
 	return c.bounded(s)
 }
+
+// needsRepair reports whether s must go through the repairs.
+func (c *TextCleaner) needsRepair(s []byte) bool { return c.repairs != 0 && c.repairs.Needed(s) }
 
 // CleanString is [TextCleaner.Clean] of a string.
 func (c *TextCleaner) CleanString(s string) (string, Verdict) {
@@ -151,7 +166,7 @@ var spaceFirst, spaceLast = func() (first, last [256]bool) {
 }()
 
 // appendLF appends s to dst with each CR LF and each CR as LF. The first CR is
-// at s[cr]. At most len(s) bytes are appended.
+// at s[cr]; where there is none, cr is negative. At most len(s) bytes are appended.
 func appendLF(dst, s []byte, cr int) []byte {
 	for cr >= 0 {
 		dst = append(dst, s[:cr]...)

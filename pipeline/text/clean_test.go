@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
 // cleanKw are the arguments of the cleaner in the goldens.
@@ -212,4 +214,46 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, trim, newlines bool) {
 		checkClean(t, newCleaner(t, WithTrim(trim), WithNewlines(newlines)), s, naiveClean(s, trim, newlines))
 	})
+}
+
+func TestCleanRepairs(t *testing.T) {
+	c, err := NewTextCleaner(WithRepairs(RepairMojibake|RepairControl|RepairZeroWidth|RepairNFC), WithMaxBytes(40))
+	require.NoError(t, err)
+	texts := []string{"plain", "\u200b  cafÃ©\r\n\x00au lait\u00a0", "e\u0301\rx", " nothing inside ", "\x00\x00", "Ã©" + strings.Repeat("x", 50), ""}
+	want := []string{"plain", "café\nau lait", "é\nx", "nothing inside", "", "", ""}
+	dropped := 5
+	var scratch []byte
+	for i, s := range texts {
+		got, v := c.Clean(&scratch, []byte(s))
+		require.Equal(t, i != dropped, v.Kept(), "%q", s)
+		if v.Kept() {
+			require.Equal(t, want[i], string(got))
+		}
+	}
+	col, err := stringtensor.FromStrings(texts)
+	require.NoError(t, err)
+	cleaned, err := c.CleanColumn(col)
+	require.NoError(t, err)
+	require.NoError(t, cleaned.Column.ValidateUTF8())
+	f, err := NewFusedPipeline(WithStages(StageClean), WithCleaner(c))
+	require.NoError(t, err)
+	fused, err := f.Process(col)
+	require.NoError(t, err)
+	kept := append(append([]string{}, want[:dropped]...), want[dropped+1:]...)
+	require.Equal(t, kept, cleaned.Column.Strings())
+	require.Equal(t, kept, fused.Column.Strings())
+	require.Equal(t, fused.Drops, cleaned.Drops)
+
+	_, err = NewTextCleaner(WithRepairs(repairEnd))
+	require.ErrorIs(t, err, ErrOption)
+}
+
+// TestRepairsAreOff holds what cleaning leaves alone unless it is asked.
+func TestRepairsAreOff(t *testing.T) {
+	for _, s := range []string{"cafÃ©", "a\x00b", "a\u200bb", "e\u0301", "，。１", "\ufa67", "ﬁ", "u\u0308"} {
+		var scratch []byte
+		got, v := newCleaner(t).Clean(&scratch, []byte(s))
+		require.True(t, v.Kept())
+		require.Equal(t, s, string(got))
+	}
 }

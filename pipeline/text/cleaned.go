@@ -10,16 +10,16 @@ import (
 // Cleaned is a column after cleaning.
 type Cleaned struct {
 	// Column has the texts that were kept. Those that were only trimmed or cut, or
-	// not even that, share the memory of the input; those whose line ends changed
-	// lie in buffers of their own. It has its own claims on borrowed memory.
+	// not even that, share the memory of the input; those that changed inside lie in
+	// buffers of their own. It has its own claims on borrowed memory.
 	Column *stringtensor.Column
 	Rows   stringtensor.Selection // the input row of each, ascending
 	Drops  []Drop                 // the other rows, ascending
 }
 
 // CleanColumn cleans all rows of a column; nulls are kept. It takes O(rows) beside
-// one look through the text for line ends, and copies only texts that have some
-// to change. The errors are those of [stringtensor.FromViews], for a column that is
+// one look through the text for what may change, and copies only texts in which
+// something does. The errors are those of [stringtensor.FromViews], for a column that is
 // not sound.
 func (c *TextCleaner) CleanColumn(col *stringtensor.Column) (*Cleaned, error) {
 	o := columnCleaning{
@@ -53,12 +53,19 @@ type columnCleaning struct {
 	drops   []Drop
 	text    []byte // of the rows rewritten, the buffer after buffers
 	slab    int    // size of the last text
+
+	repaired []byte // scratch
 }
 
 // clean cleans row i, which is s.
 func (o *columnCleaning) clean(i int, s []byte) {
+	repair := o.cleaner.needsRepair(s)
+	if repair {
+		o.repaired = o.cleaner.repairs.Append(o.repaired[:0], s)
+		s = o.repaired
+	}
 	t, cr := o.cleaner.trimmed(s)
-	if cr >= 0 {
+	if cr >= 0 || repair {
 		o.rewrite(i, t, cr)
 		return
 	}
@@ -75,7 +82,7 @@ func (o *columnCleaning) clean(i int, s []byte) {
 	}
 }
 
-// rewrite keeps row i with the line ends of t changed, the first at t[cr].
+// rewrite keeps row i as t with its line ends changed, the first at t[cr].
 func (o *columnCleaning) rewrite(i int, t []byte, cr int) {
 	if cap(o.text)-len(o.text) < len(t) {
 		o.closeText()
