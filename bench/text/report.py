@@ -209,10 +209,10 @@ def long_runs(comparison: Comparison) -> str:
     if not best:
         return "Not measured.\n"
     lines.append(
-        "\n`rosaline run` with all stages, from a file to a file: documents repeated with a number "
-        "each, so\nthat the set of dedup grows with the input. Memory is resident memory; by quarters, "
-        "the most in each\nquarter of the time, which grows by the set alone. `bench/text/run --long` "
-        "adds a run on 2 GB."
+        "\n`rosaline run` with all stages, from a file to the null device, so that no disk is "
+        "measured. The input is\ndocuments, repeated with a number each: the set of dedup grows with "
+        "it. Memory is resident memory; by\nquarters, the most in each quarter of the time. "
+        "`bench/text/run --long` adds a run on 2 GB."
     )
     return "\n".join(lines) + "\n"
 

@@ -17,6 +17,8 @@ type batch struct {
 	records *records
 	fused   *text.Batch // scratch of the stages
 	result  *text.Result
+	packed  text.Packed // the survivors on their way into lines
+	counted text.Result // result, where they go into lines
 	lines   []byte      // of the output, as JSONL
 	rows    *table.Rows // of the output, as a table; nil as JSONL
 	sizes   []int64     // bytes of each record of the output: of its line, or its row
@@ -120,16 +122,11 @@ func (*emitting) Name() string { return "emit" }
 // Apply implements [pipeline.Transform].
 func (e *emitting) Apply(_ context.Context, b *batch, emit func(*batch)) error {
 	e.pause()
-	result, err := e.pipeline.Emit(b.fused)
-	if err == nil {
-		b.result = result
-		if e.format == output.JSONL {
-			err = e.makeLines(b)
-		} else {
-			err = e.makeRows(b)
-		}
+	write := e.makeRows
+	if e.format == output.JSONL {
+		write = e.makeLines
 	}
-	if err != nil {
+	if err := write(b); err != nil {
 		if b.records.file == "" {
 			return err
 		}
@@ -137,14 +134,20 @@ func (e *emitting) Apply(_ context.Context, b *batch, emit func(*batch)) error {
 	}
 	b.rejects = b.rejects[:0]
 	if e.rejects {
-		b.rejects = appendRejects(b.rejects, b.records, result.Drops)
+		b.rejects = appendRejects(b.rejects, b.records, b.result.Drops)
 	}
 	emit(b)
 	return nil
 }
 
-// makeLines makes the lines of the survivors.
+// makeLines makes the lines of the survivors, by way of memory that is used again.
 func (e *emitting) makeLines(b *batch) error {
+	p := &b.packed
+	if err := e.pipeline.EmitInto(b.fused, p); err != nil {
+		return err
+	}
+	b.counted = text.Result{Rows: p.Rows, Drops: p.Drops, Totals: p.Totals, Spans: p.Spans, Position: p.Position}
+	b.result = &b.counted
 	var others []string
 	if b.result.Spans != nil {
 		others = []string{spansMember}
@@ -157,7 +160,7 @@ func (e *emitting) makeLines(b *batch) error {
 	for i, row := range b.result.Rows {
 		begin := len(b.lines)
 		b.lines = b.records.appendID(b.lines, int(row))
-		text := b.result.Column.Bytes(i)
+		text := p.Payload[p.Offsets[i]:p.Offsets[i+1]]
 		b.lines = jsonl.AppendString(append(b.lines, `,"text":`...), text)
 		b.lines = appendSpans(b.lines, e.pipeline.PII(), b.result, i)
 		b.lines = members.appendTo(b.lines, int(row))
@@ -172,6 +175,11 @@ func (e *emitting) makeLines(b *batch) error {
 
 // makeRows makes the rows of the survivors.
 func (e *emitting) makeRows(b *batch) error {
+	result, err := e.pipeline.Emit(b.fused)
+	if err != nil {
+		return err
+	}
+	b.result = result
 	ids, err := b.records.id.Take(b.result.Rows)
 	if err != nil {
 		return err

@@ -20,5 +20,8 @@ func main() {
 		signal.Stop(signals) // the next one does what the system does
 		cancel(&interruptError{s})
 	}()
-	os.Exit(execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	keep := raiseHeap()
+	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	keep()
+	os.Exit(code)
 }
