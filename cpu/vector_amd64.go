@@ -191,7 +191,11 @@ func maskAny(dst []uint64, s []byte, set *ByteSet) {
 	}
 	dst = dst[:(len(s)+63)/64]
 	maskAnyAVX2(&dst[0], &s[0], words, &set.halves)
-	maskAnyGeneric(dst[words:], s[words*64:], set)
+	if rest := len(s) % 64; rest > 0 {
+		// The last 64 bytes once more, of which some are new.
+		maskAnyAVX2(&dst[words], &s[len(s)-64], 1, &set.halves)
+		dst[words] >>= 64 - rest
+	}
 }
 
 func prefetch(addresses []unsafe.Pointer) {
