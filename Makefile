@@ -10,14 +10,16 @@ LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines, besides the engine.
-RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/... ./examples/... ./bench/pipeline/...
+RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/... ./pipeline/text/ ./cmd/... ./examples/... ./bench/pipeline/...
+# Packages whose results must not depend on the instructions of the processor.
+LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
 # Machines the packages are built for, besides this one; no cgo.
 CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
 # The main job, on the examples.
 EXAMPLES := examples/corpus
 
 .DEFAULT_GOAL := help
-.PHONY: run test race lint generated cross bench fuzz build clean help
+.PHONY: run test levels race lint generated cross bench fuzz build clean help
 
 run: build ## run the main job on the examples: text in, clean text out
 	@mkdir -p $(OUT)
@@ -28,6 +30,11 @@ run: build ## run the main job on the examples: text in, clean text out
 test: ## run the tests
 	$(GO) test ./...
 
+levels: ## run the tests of vector code with less of the processor, and without assembly
+	ROSALINE_CPU=generic $(GO) test -count=1 -short $(LEVELS)
+	ROSALINE_CPU=avx2 $(GO) test -count=1 -short $(LEVELS)
+	$(GO) test -tags noasm ./cpu/
+
 race: ## run the tests of concurrent packages under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
 	CGO_ENABLED=1 $(GO) test -race -short -cpu=1,2,4 ./pipeline/
@@ -35,7 +42,7 @@ race: ## run the tests of concurrent packages under the race detector (needs a C
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=linux GOARCH=386 CGO_ENABLED=0 $(GO) vet ./stringtensor/ ./pipeline/...
+	GOOS=linux GOARCH=386 CGO_ENABLED=0 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/...
 	$(GO) mod tidy -diff
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 

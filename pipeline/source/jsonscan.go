@@ -243,6 +243,9 @@ func (p *jsonScanner) object(i int, at [maxPaths]int, found *[maxPaths]jsonRef) 
 // byName, and sets found to what is there, or the rest of those in byRest, and sets
 // whole.
 func (p *jsonScanner) member(i int, at [maxPaths]int, byName, byRest int, found, whole *[maxPaths]jsonRef) int {
+	if i = p.space(i); p.peek(i) == '"' {
+		return p.stringMember(i, at, byName, byRest, found, whole)
+	}
 	for k := range at {
 		switch {
 		case byRest>>k&1 != 0:
@@ -263,6 +266,26 @@ func (p *jsonScanner) member(i int, at [maxPaths]int, byName, byRest int, found,
 			whole[k] = got[k]
 		case byName>>k&1 != 0:
 			found[k] = got[k]
+		}
+	}
+	return i
+}
+
+// stringMember is member where the value is a string: most texts and ids are one. No
+// path leads into it.
+func (p *jsonScanner) stringMember(i int, at [maxPaths]int, byName, byRest int, found, whole *[maxPaths]jsonRef) int {
+	ref := jsonRef{start: i}
+	i = p.leaf(i, &ref)
+	ref.end = i
+	for k := range at {
+		switch {
+		case byRest>>k&1 != 0:
+			whole[k] = ref
+		case byName>>k&1 == 0:
+		case at[k]+1 == len(p.paths[k].segments):
+			found[k] = ref
+		default:
+			found[k] = jsonRef{}
 		}
 	}
 	return i
