@@ -2,6 +2,7 @@
 //
 //	rosaline run     [flags] INPUT...   records in, clean records out
 //	rosaline quality [flags] INPUT...   the metrics of each record
+//	rosaline inspect [flags] PATH       what an Arrow or Parquet file holds, and whether it is sound
 //	rosaline devices                    what the machine offers
 //
 // Data go to standard output, everything else to standard error. The exit code
@@ -17,8 +18,12 @@
 // the engine knows nothing of:
 //
 //	INPUT ──▸ lines ──▸ decode ──▸ scan ──▸ resolve ──▸ emit ──▸ writer ──▸ -o, --rejects, tally
-//	          chunks    records    stages   dedup, in   lines    one, in                  │
-//	          one       on the workers      order       workers  order           table, --report
+//	          chunks    records    stages   dedup, in   lines or one, in                  │
+//	          one       on the workers      order       rows     order           table, --report
+//
+// A batch of records may carry metadata, the other columns of a table or members of JSONL, as
+// a batch of Arrow beside its texts. The emit stage makes lines of them or rows of a table,
+// on the workers; the sink behind the writer is one file or numbered parts.
 //
 // With --shuffle the records are taken apart between decode and scan, and put together
 // again in their new order:

@@ -19,6 +19,8 @@ func TestExitCodes(t *testing.T) {
 	write(t, dir, "bad.jsonl", record("1", prose(1))+"{not json\n"+record("2", prose(2)))
 	write(t, dir, "cut.jsonl.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")
 	write(t, dir, "cut.parquet", "PAR1\x00")
+	write(t, dir, "lines.parquet", "{}\n")
+	write(t, dir, "empty.arrow.partial", "")
 	write(t, dir, "blank.jsonl", "\n \n")
 	write(t, dir, "empty.jsonl", "")
 	write(t, dir, "words.csv", "a,b\n")
@@ -78,6 +80,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"quality", "bad.jsonl"}, 1, "bad.jsonl:2: "},
 		{[]string{"inspect", "missing.arrow"}, 1, "missing.arrow"},
 		{[]string{"inspect", "cut.parquet"}, 1, "not sound"},
+		{[]string{"inspect", "lines.parquet"}, 1, "not sound"},
+		{[]string{"inspect", "empty.arrow.partial"}, 1, "not sound"},
 		{[]string{"run", "--format", "parquet", "good.jsonl"}, 1, "good.jsonl"},
 
 		// Wrong usage.
@@ -142,6 +146,9 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "-o", "x.parquet", "--out-format", "arrow", "good.jsonl"}, 2, "x.parquet promises parquet, --out-format is arrow"},
 		{[]string{"run", "-o", "x.jsonl", "--out-format", "parquet", "good.jsonl"}, 2, "x.jsonl promises jsonl"},
 		{[]string{"run", "-o", "x.arrow.gz", "good.jsonl"}, 2, "leave .gz out"},
+		{[]string{"run", "-o", "x.csv", "good.jsonl"}, 2, "x.csv promises csv, which is not written"},
+		{[]string{"run", "-o", "x.tsv.gz", "good.jsonl"}, 2, "x.tsv.gz promises tsv"},
+		{[]string{"run", "-o", "x.arrows", "--out-format", "arrow", "good.jsonl"}, 2, "x.arrows promises arrows"},
 		{[]string{"run", "--rejects", "x.parquet", "good.jsonl"}, 2, "--rejects x.parquet"},
 		{[]string{"run", "-o", ".", "--rejects", "part-00000.jsonl", "good.jsonl"}, 2, "overwrite"},
 		{[]string{"run", "--shard-size", "0", "good.jsonl"}, 2, "--shard-size"},

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/inspection"
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
 )
 
 func (c *command) inspectCommand() *cobra.Command {
@@ -43,7 +46,10 @@ func (c *command) inspect(ctx context.Context, path string, asJSON bool) error {
 		return &notYetError{"inspect", path + " is a folder; state folders come with a later version, name an Arrow or Parquet file"}
 	}
 	r, err := inspection.File(ctx, path)
-	if errors.Is(err, inspection.ErrKind) {
+	switch {
+	case errors.Is(err, inspection.ErrKind) && promisesTable(path):
+		return fmt.Errorf("not sound: %w; get the file again, or write it anew", err)
+	case errors.Is(err, inspection.ErrKind):
 		return &notYetError{"inspect", err.Error() + "; name an Arrow or Parquet file"}
 	}
 	if err != nil {
@@ -65,4 +71,14 @@ func (c *command) inspect(ctx context.Context, path string, asJSON bool) error {
 		err = fmt.Errorf("%s: not sound: %s; get the file again, or write it anew", path, r.Fault)
 	}
 	return err
+}
+
+// promisesTable reports whether a file should be Arrow or Parquet by its name, complete or
+// not.
+func promisesTable(path string) bool {
+	switch filepath.Ext(strings.ToLower(strings.TrimSuffix(path, output.PartialSuffix))) {
+	case ".arrow", ".arrows", ".feather", ".ipc", ".parquet":
+		return true
+	}
+	return false
 }

@@ -23,14 +23,14 @@ JSON object a line, in the order of the inputs:
   {"id":…,"text":…}
 
 INPUT is a file, a folder, a pattern, or - for standard input: .jsonl, .ndjson,
-.json or .txt, each also with .gz or .zst. The output does not depend on
---workers, --batch or --prefetch.
+.json, .txt, .csv, .tsv, .arrow, .feather, .ipc, .warc or .wet, each also with .gz or
+.zst, or .parquet. The output does not depend on --workers, --batch or --prefetch.
 
 --shuffle changes the order, as a function of --seed, the epoch and the shard
 alone. Each epoch is deduplicated on its own. --unordered writes batches as they
 are done: which of several duplicates is kept then depends on timing.
 
---shard R/W takes every Wth line that is not blank, from the Rth on. With
+--shard R/W takes every Wth line or row that is not blank, from the Rth on. With
 --shard-mode pad the last parts repeat a line of the beginning, marked by
 "padded":true, and with drop the last lines are left out, so that all parts have
 as many; stages that drop records come after that.

@@ -173,10 +173,13 @@ func (t *arrowTable) Next(ctx context.Context) (Block, error) {
 		}
 	}
 	n := min(t.step, t.batch.NumRows()-t.at.Skip)
-	b := NewBlock(t.batch.NewSlice(t.at.Skip, t.at.Skip+n), nil)
+	b := &batchBlock{batch: t.batch.NewSlice(t.at.Skip, t.at.Skip+n), part: n < t.batch.NumRows()}
 	t.pass(n)
 	return b, nil
 }
+
+// Schema implements [Table].
+func (t *arrowTable) Schema() *arrow.Schema { return t.read.Schema() }
 
 // Position implements [Table].
 func (t *arrowTable) Position() TablePosition { return t.at }
@@ -200,19 +203,25 @@ func (t *arrowTable) Close() error {
 type batchBlock struct {
 	batch arrow.RecordBatch
 	names []string
+	part  bool // batch is a slice of another
 }
 
 // NewBlock returns the block of a batch, which it takes over. names are those of all
 // columns of the table, nil if the batch has them all.
-func NewBlock(batch arrow.RecordBatch, names []string) Block { return &batchBlock{batch, names} }
+func NewBlock(batch arrow.RecordBatch, names []string) Block {
+	return &batchBlock{batch: batch, names: names}
+}
 
 // Len implements [Block].
 func (b *batchBlock) Len() int { return int(b.batch.NumRows()) }
 
 // Read implements [Block].
-func (b *batchBlock) Read(*Projection) (*Rows, error) {
-	b.batch.Retain()
-	return &Rows{Batch: b.batch, Columns: b.names}, nil
+func (b *batchBlock) Read(p *Projection) (*Rows, error) {
+	batch, err := ownColumns(b.batch, p, b.part)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{Batch: batch, Columns: b.names}, nil
 }
 
 // Release implements [Block].

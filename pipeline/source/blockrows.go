@@ -17,6 +17,7 @@ type blockRows struct {
 	block      Block
 	from, step int64
 	count      int
+	counts     bool // what belongs to the block as a whole: one rank does
 }
 
 // newBlockRows returns the rows of a block that rank has, where index rows of all inputs
@@ -26,7 +27,10 @@ func newBlockRows(b Block, index, rank, world int64) *blockRows {
 	if from < 0 {
 		from += world
 	}
-	r := &blockRows{block: b, from: from, step: world}
+	r := &blockRows{block: b, from: from, step: world, counts: from == 0}
+	if b.Len() == 0 {
+		r.counts = rank == 0
+	}
 	if n := int64(b.Len()); n > from {
 		r.count = int((n-from-1)/world + 1)
 	}
@@ -75,13 +79,16 @@ func (d *Decoder) decodeTable(c *Chunk) (out *Records, err error) {
 	defer rows.Batch.Release()
 	g := tableDecoding{cfg: &d.cfg, chunk: c, rows: rows, out: &Records{
 		file: c.File, first: c.first, padded: c.padded,
-		Stats: Stats{Lines: int64(c.Len()), Dropped: c.dropped, Bytes: rows.Bytes, Skipped: rows.Skipped, Replaced: int64(rows.Replaced)},
+		Stats: Stats{Lines: int64(c.Len()), Dropped: c.dropped},
 	}}
-	if err := g.columns(&d.projection); err != nil {
-		return nil, err
+	if c.rows.counts {
+		g.out.Stats.Bytes, g.out.Stats.Skipped, g.out.Stats.Replaced = rows.Bytes, rows.Skipped, rows.Replaced
 	}
 	defer g.text.release()
 	defer g.id.release()
+	if err := g.columns(&d.projection); err != nil {
+		return nil, err
+	}
 	g.sort()
 	if err := g.finish(); err != nil {
 		return nil, err
@@ -208,7 +215,7 @@ func (g *tableDecoding) finish() (err error) {
 		return err
 	}
 	out.Stats.Records, out.Stats.Rejected = int64(len(g.keep)), int64(len(out.Bad))
-	if out.Stats.Bytes == 0 {
+	if g.rows.Bytes == 0 {
 		out.Stats.Bytes = out.Text.PayloadBytes() + out.ID.PayloadBytes()
 	}
 	if g.chunk.padded {

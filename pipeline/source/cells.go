@@ -52,7 +52,7 @@ func cellsOf(a arrow.Array, cfg *decoderConfig, verbatim bool) (cells, error) {
 	case !errors.Is(err, stringtensor.ErrUnsupportedType):
 		return cells{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if err := array.ValidateFull(a); err != nil {
+	if err := ValidateArray(a); err != nil {
 		return cells{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	write := numberWriter(a, verbatim)

@@ -166,6 +166,34 @@ func TestMixedShards(t *testing.T) {
 	}
 }
 
+// TestTableShardsAddUp: the counts of all ranks are those of one, whichever of them read
+// a block.
+func TestTableShardsAddUp(t *testing.T) {
+	dir := writeFiles(t, map[string]string{
+		"a.csv": "id,text,more\n1,a,\xff\n2,b,x\xff\xff\n3,c\n4,d,\n",
+		"b.wet": warcOf("warcinfo", "", "x") + warcOf("conversion", "b1", "text") + warcOf("request", "", "y") +
+			warcOf("conversion", "b2", "text") + warcOf("conversion", "b3", "text") + warcOf("warcinfo", "", "z"),
+	})
+	inputs, err := Expand([]string{dir}, FormatAuto)
+	require.NoError(t, err)
+	d := newDecoder(t, WithMetadata(AllMetadata))
+	for _, rows := range []int{1, 2, 100} {
+		all := takeChunks(t, inputs, nil, d, WithChunkLines(rows))
+		require.NoError(t, all.err)
+		require.EqualValues(t, 3, all.stats.Replaced)
+		require.EqualValues(t, 3, all.stats.Skipped)
+		for world := 2; world <= 9; world++ {
+			var sum Stats
+			for rank := range world {
+				got := takeChunks(t, inputs, nil, d, WithChunkLines(rows), WithShard(rank, world, pipeline.Uneven))
+				require.NoError(t, got.err)
+				sum.Add(got.stats)
+			}
+			require.Equal(t, all.stats, sum, "%d ranks, %d rows a block", world, rows)
+		}
+	}
+}
+
 // TestMixedResume: from each position the rest follows.
 func TestMixedResume(t *testing.T) {
 	inputs := mixedInputs(t)

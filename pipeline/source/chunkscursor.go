@@ -57,6 +57,7 @@ type chunksCursor struct {
 	lines *Reader // the input being read, one or the other
 	table Table
 	row   int64       // rows of the table before its next block
+	begun bool        // the table has given a block
 	file  *sharedFile // of the table
 
 	// Under Drop a chunk is kept back until another one, or the end, tells whether the
@@ -188,9 +189,12 @@ func (c *chunksCursor) next(ctx context.Context) (*Chunk, error) {
 				return chunk, nil
 			}
 		} else {
+			begun := c.begun
 			chunk, err = c.block(ctx)
-			if err == nil && chunk.Len() == 0 && (c.rank != 0 || chunk.rows.block.Len() > 0) {
-				chunk.Release() // other ranks have its rows
+			// Other ranks may have all of its rows. Of each table one block is given out
+			// even so, by which the rank knows the columns, and whether one is missing.
+			if err == nil && chunk.Len() == 0 && !chunk.rows.counts && (begun || c.held != nil) {
+				chunk.Release()
 				continue
 			}
 			if err == nil {
@@ -234,7 +238,7 @@ func (c *chunksCursor) open(ctx context.Context) error {
 	if c.at.Table != nil {
 		input.At = *c.at.Table
 	}
-	c.row = input.At.Row
+	c.row, c.begun = input.At.Row, false
 	if c.table, err = openTable(ctx, open, input); err != nil {
 		c.table = nil
 		err = fmt.Errorf("source: %s: %w", in.Path, err)
@@ -278,11 +282,15 @@ func (c *chunksCursor) block(ctx context.Context) (chunk *Chunk, err error) {
 	}()
 	defer recoveredPanic(&err)
 	b, err := c.table.Next(ctx)
+	if err == io.EOF && !c.begun {
+		b, err = emptyBlock(c.table, c.src.cfg.tables.columns)
+	}
 	if err != nil {
 		return nil, err
 	}
 	chunk = &Chunk{File: in.Path, Format: in.Format, first: c.row + 1}
 	chunk.rows = newBlockRows(b, c.at.Index, c.rank, c.world)
+	c.begun = true
 	c.row += int64(b.Len())
 	c.at.Index += int64(b.Len())
 	return chunk, nil

@@ -72,7 +72,7 @@ func findColumn(rows *Rows, path jsonPath) (arrow.Array, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: %q of %q: the column is %v, not a struct", ErrColumn, rest[0].name, fields[at].Name, c.DataType())
 		}
-		if err := array.ValidateFull(s); err != nil {
+		if err := ValidateArray(s); err != nil {
 			return nil, fmt.Errorf("%w: column %q: %w", ErrCorrupt, fields[at].Name, err)
 		}
 		where = fmt.Sprintf("the struct %q", strings.TrimSuffix(path.text, "."+rest[0].rest))

@@ -98,6 +98,8 @@ func insteadOf(name string, names []string) string {
 	var b strings.Builder
 	if near := closestNames(name, names); len(near) > 0 {
 		fmt.Fprintf(&b, "; did you mean %q?", near[0])
+	} else {
+		b.WriteByte(';')
 	}
 	b.WriteString(" columns:")
 	for i, n := range names {

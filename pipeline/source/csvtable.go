@@ -125,7 +125,6 @@ func (t *csvTable) header() error {
 		row, n, wrong := t.take(t.buf)
 		switch {
 		case n == 0 && t.ended:
-			t.schema = arrow.NewSchema(nil, nil)
 			return nil // no row at all
 		case n == 0 && len(t.buf) > t.in.MaxRow+2:
 			return fmt.Errorf("%w: the first row has more than %d bytes", ErrHeader, t.in.MaxRow)
@@ -255,6 +254,9 @@ func (t *csvTable) unfinished(length int64) error {
 	}
 	return fmt.Errorf("%w; an unfinished row was not delivered, its length in bytes: %d", t.failed, length)
 }
+
+// Schema implements [Table]: a file without a header has no columns.
+func (t *csvTable) Schema() *arrow.Schema { return t.schema }
 
 // Position implements [Table].
 func (t *csvTable) Position() TablePosition { return TablePosition{Row: t.row, Offset: t.offset} }

@@ -19,10 +19,10 @@
 // [Expand] makes inputs of files, folders, patterns and "-". The extension says
 // what a file holds: .jsonl, .ndjson and .json one JSON value a line, .txt one
 // record a line, .csv and .tsv rows, .arrow, .arrows, .feather and .ipc Arrow IPC,
-// .warc and .wet records of WARC, each also with .gz or .zst; and .parquet. Gzip and zstd are recognised by
-// their first bytes, under any name and on standard input. All gzip members and
-// zstd frames are read; skippable frames, and zeros after the last gzip member,
-// are passed over.
+// .warc and .wet records of WARC, each also with .gz or .zst; and .parquet. Gzip and
+// zstd are recognised by their first bytes, under any name and on standard input. All
+// gzip members and zstd frames are read; skippable frames, and zeros after the last
+// gzip member, are passed over.
 //
 // # Lines
 //
@@ -35,16 +35,27 @@
 //
 // # Tables
 //
-// [Chunks] reads inputs of all formats, in their order. Of a [Table] the rows are lines,
-// and the columns at the keys of the [Decoder] are text and id:
+// [Chunks] reads inputs of all formats, in their order; a [Reader] those of lines only.
+// Of a [Table] the rows are lines, and the columns at the keys of the [Decoder] are text
+// and id:
 //
 //	inputs ──▸ Chunks ──▸ Chunk ──▸ Decoder ──▸ Records
 //	           where rows   a Block   cells, pages, UTF-8;
 //	           lie          of rows   Text, ID and Meta
 //
-// [WithMetadata] carries other columns along, with their types. Parquet is read by the
-// package parquet beside this one, which registers itself ([RegisterTable]), so that whoever does without
-// does not carry its library.
+// WARC has the columns id, text, uri, date and content_type; records of a kind that has
+// no text are passed over and counted in [Stats]. A row that is no record becomes a
+// [BadRecord] like a line; a file that is cut off or corrupt ends the stream behind the
+// rows before. [WithMaxBlock] bounds what a file can claim.
+//
+// [WithMetadata] carries other columns along in [Records.Meta], with their types, or members
+// of JSONL as strings; [WithColumnsOf] spares reading what no one wants. Parquet is read
+// by the package parquet beside this one, which registers itself ([RegisterTable]), so
+// that whoever does without does not carry its library:
+//
+//	import _ "github.com/rosaline-go/rosaline/pipeline/source/parquet"
+//
+// [Fields] finds values in lines of JSON by their paths, for those who want no records.
 //
 // # Places and shards
 //

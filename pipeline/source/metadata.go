@@ -97,7 +97,7 @@ func (p *Projection) metaOf(table *Rows, rows []uint32) (arrow.RecordBatch, erro
 	fields, columns := make([]arrow.Field, len(at)), make([]arrow.Array, len(at))
 	for i, j := range at {
 		fields[i], columns[i] = schema.Field(j), batch.Column(j)
-		if err := array.ValidateFull(columns[i]); err != nil {
+		if err := ValidateArray(columns[i]); err != nil {
 			return nil, fmt.Errorf("%w: column %q: %w", ErrCorrupt, fields[i].Name, err)
 		}
 	}

@@ -20,6 +20,9 @@ type Table interface {
 	// begins, and loses nothing when it returns its error. Any other error ends
 	// the input; all rows before it have been given out.
 	Next(ctx context.Context) (Block, error)
+	// Schema returns the columns, nil where none are known. Those that are not
+	// wanted may be left out.
+	Schema() *arrow.Schema
 	// Position tells where the next block begins.
 	Position() TablePosition
 	// Close frees what the table holds. Blocks that were given out stay good.

@@ -91,6 +91,9 @@ func (t *warcTable) record(b *warcBlock) error {
 	return nil
 }
 
+// Schema implements [Table].
+func (t *warcTable) Schema() *arrow.Schema { return warcSchema() }
+
 // Position implements [Table].
 func (t *warcTable) Position() TablePosition {
 	return TablePosition{Row: t.row, Offset: t.scan.offset}
@@ -147,14 +150,21 @@ func (b *warcBlock) Read(p *Projection) (*Rows, error) {
 		}
 		out.Offsets = append(out.Offsets, r.offset)
 	}
-	fields, arrays := make([]arrow.Field, len(columns)), make([]arrow.Array, len(columns))
+	arrays := make([]arrow.Array, len(columns))
 	for i := range columns {
-		fields[i] = arrow.Field{Name: warcColumns[i], Type: arrow.BinaryTypes.String, Nullable: true}
 		arrays[i] = columns[i].finish()
 		defer arrays[i].Release()
 	}
-	out.Batch = array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, int64(len(out.Offsets)))
+	out.Batch = array.NewRecordBatch(warcSchema(), arrays, int64(len(out.Offsets)))
 	return out, nil
+}
+
+func warcSchema() *arrow.Schema {
+	fields := make([]arrow.Field, len(warcColumns))
+	for i, name := range warcColumns {
+		fields[i] = arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}
+	}
+	return arrow.NewSchema(fields, nil)
 }
 
 // name is the id of the record: that which the archive gave it, or else its URI.

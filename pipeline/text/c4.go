@@ -174,7 +174,9 @@ func (c *c4Rules) measure(m *ruleMemory, s []byte) (out C4Metrics) {
 			continue
 		}
 		out.KeptLines++
-		out.Sentences += sentences(line, t)
+		if len(line) > 0 { // bounds may keep lines of nothing
+			out.Sentences += sentences(line, t)
+		}
 	}
 	return out
 }

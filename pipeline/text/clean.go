@@ -111,6 +111,14 @@ func (c *TextCleaner) trimmed(s []byte) ([]byte, int) {
 
 // bounded holds a text to the bounds of its length.
 func (c *TextCleaner) bounded(s []byte) ([]byte, Verdict) {
+	if c.minBytes|c.maxBytes == 0 {
+		return s, Verdict{}
+	}
+	return c.within(s)
+}
+
+// within is bounded where there are bounds.
+func (c *TextCleaner) within(s []byte) ([]byte, Verdict) {
 	v := c.checkMin(s)
 	if v.Kept() && c.maxBytes > 0 && len(s) > c.maxBytes {
 		if !c.truncate {
@@ -131,7 +139,7 @@ func (c *TextCleaner) checkMin(s []byte) Verdict {
 
 // trimSpace removes White_Space from both ends of s.
 func trimSpace(s []byte) []byte {
-	for len(s) > 0 && spaceFirst[s[0]] {
+	for mayBeginInSpace(s) {
 		n := 1
 		if s[0] >= utf8.RuneSelf {
 			var r rune
@@ -141,7 +149,7 @@ func trimSpace(s []byte) []byte {
 		}
 		s = s[n:]
 	}
-	for len(s) > 0 && spaceLast[s[len(s)-1]] {
+	for mayEndInSpace(s) {
 		n := 1
 		if s[len(s)-1] >= utf8.RuneSelf {
 			var r rune
@@ -154,15 +162,42 @@ func trimSpace(s []byte) []byte {
 	return s
 }
 
-// spaceFirst and spaceLast have the bytes that white space begins and ends with.
-var spaceFirst, spaceLast = func() (first, last [256]bool) {
+// mayBeginInSpace reports whether s may begin in White_Space. Few of the code points
+// that share a byte with White_Space, such as 。, have to be decoded to know.
+func mayBeginInSpace(s []byte) bool {
+	if len(s) == 0 || !spaceFirst[s[0]] {
+		return false
+	}
+	return s[0] < utf8.RuneSelf || len(s) < 3 || spaceTails[s[0]]>>(s[2]&0x3f)&1 != 0
+}
+
+// mayEndInSpace reports whether s may end in White_Space.
+func mayEndInSpace(s []byte) bool {
+	n := len(s)
+	if n == 0 || !spaceLast[s[n-1]] {
+		return false
+	}
+	return s[n-1] < utf8.RuneSelf || n < 3 || (spaceTails[s[n-3]]|spaceTails[s[n-2]])>>(s[n-1]&0x3f)&1 != 0
+}
+
+// spaceFirst and spaceLast have the bytes that White_Space begins and ends with, and
+// spaceTails by the first of three bytes the values of the last; all of them by
+// the first of two.
+var spaceFirst, spaceLast, spaceTails = func() (first, last [256]bool, tails [256]uint64) {
 	for r := range rune('\u3000' + 1) { // the last of them
-		if isSpace(r) {
-			p := utf8.AppendRune(nil, r)
-			first[p[0]], last[p[len(p)-1]] = true, true
+		if !isSpace(r) {
+			continue
+		}
+		p := utf8.AppendRune(nil, r)
+		first[p[0]], last[p[len(p)-1]] = true, true
+		switch len(p) {
+		case 2:
+			tails[p[0]] = ^uint64(0)
+		case 3:
+			tails[p[0]] |= 1 << (p[2] & 0x3f)
 		}
 	}
-	return first, last
+	return first, last, tails
 }()
 
 // appendLF appends s to dst with each CR LF and each CR as LF. The first CR is

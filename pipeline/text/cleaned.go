@@ -1,9 +1,12 @@
 package text
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
+	"github.com/rosaline-go/rosaline/cpu"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -28,12 +31,18 @@ func (c *TextCleaner) CleanColumn(col *stringtensor.Column) (*Cleaned, error) {
 		buffers: col.Buffers(),
 		rows:    make(stringtensor.Selection, 0, col.Len()),
 	}
+	for _, b := range o.buffers {
+		o.data = append(o.data, b.Bytes())
+	}
 	nulls := col.NullCount() > 0
 	for i := range col.Len() {
-		if nulls && col.IsNull(i) {
+		switch v := col.View(i); {
+		case nulls && col.IsNull(i):
 			o.keep(i)
-		} else {
+		case c.repairs != 0 || v.IsInline():
 			o.clean(i, col.Bytes(i))
+		default:
+			o.cleanPooled(i, v)
 		}
 	}
 	kept, err := o.finish(nulls)
@@ -48,6 +57,8 @@ type columnCleaning struct {
 	cleaner *TextCleaner
 	col     *stringtensor.Column
 	buffers []*stringtensor.Buffer
+	data    [][]byte // what the buffers of col hold
+	returns returnSearch
 	views   []stringtensor.StringView16 // of the rows kept; empty until one changes
 	rows    stringtensor.Selection
 	drops   []Drop
@@ -69,17 +80,78 @@ func (o *columnCleaning) clean(i int, s []byte) {
 		o.rewrite(i, t, cr)
 		return
 	}
+	v := o.col.View(i)
+	// What was cut off the front is missing from the capacity.
+	o.cut(i, v, t, v.Offset()+cap(s)-cap(t))
+}
+
+// cleanPooled is clean of a row that lies in a buffer, without repairs.
+func (o *columnCleaning) cleanPooled(i int, v stringtensor.StringView16) {
+	data, lo := o.data[v.Buffer()], v.Offset()
+	hi := lo + v.Len()
+	if o.cleaner.trim && (spaceFirst[data[lo]] || spaceLast[data[hi-1]]) {
+		s := data[lo:hi]
+		t := trimSpace(s)
+		lo += cap(s) - cap(t)
+		hi = lo + len(t)
+	}
+	if o.cleaner.newlines {
+		if cr := o.returns.first(v.Buffer(), data, lo, hi); cr < hi {
+			o.rewrite(i, data[lo:hi], cr-lo)
+			return
+		}
+	}
+	o.cut(i, v, data[lo:hi], lo)
+}
+
+// cut keeps row i as t, a part of it that lies at an offset of its buffer, if it is
+// within the bounds.
+func (o *columnCleaning) cut(i int, v stringtensor.StringView16, t []byte, offset int) {
 	t, verdict := o.cleaner.bounded(t)
 	switch {
 	case !verdict.Kept():
 		o.drops = append(o.drops, Drop{i, StageClean, verdict})
-	case len(t) == len(s):
+	case len(t) == v.Len():
 		o.keep(i)
 	default:
-		v := o.col.View(i)
-		// What was cut off the front is missing from the capacity.
-		o.change(i, viewOf(t, v.Buffer(), v.Offset()+cap(s)-cap(t)))
+		o.change(i, viewOf(t, v.Buffer(), offset))
 	}
+}
+
+// returnSearch finds the CRs of texts in buffers. Texts that lie end to end are searched
+// as one.
+type returnSearch struct {
+	buffer   int
+	from, to int  // there is no CR between them
+	found    bool // there is one at to
+	ahead    int  // how far to search beyond a text
+}
+
+// maxAhead is how far a search goes beyond a text at most: not so far that the texts
+// there would have left the nearest cache when it is their turn.
+const maxAhead = 16 << 10
+
+// first returns the place of the first CR in data[lo:hi], or one from hi on if there is
+// none. data is the buffer of that number. What is searched in vain is no more than
+// twice what was not: a search goes ahead as far as texts lay end to end before it.
+func (x *returnSearch) first(buffer int, data []byte, lo, hi int) int {
+	if lo > x.to || lo < x.from || buffer != x.buffer {
+		if lo > x.to+x.ahead || lo < x.from || buffer != x.buffer {
+			x.ahead = 0
+		}
+		x.buffer, x.from, x.to, x.found = buffer, lo, lo, false
+	}
+	for !x.found && x.to < hi {
+		end := min(hi+x.ahead, len(data))
+		x.ahead = min(2*x.ahead+end-x.to, maxAhead)
+		n := bytes.IndexByte(data[x.to:end], '\r')
+		x.found = n >= 0
+		if x.found {
+			end = x.to + n
+		}
+		x.to = end
+	}
+	return x.to
 }
 
 // rewrite keeps row i as t with its line ends changed, the first at t[cr].
@@ -154,12 +226,15 @@ func (o *columnCleaning) finish(nulls bool) (*stringtensor.Column, error) {
 // viewOf returns the view of s, which lies at an offset of a buffer or is short
 // enough to be inline.
 func viewOf(s []byte, buffer, offset int) stringtensor.StringView16 {
-	if v, ok := stringtensor.InlineView(s); ok {
+	if len(s) <= stringtensor.MaxInline {
+		v, _ := stringtensor.InlineView(s)
 		return v
 	}
-	// By whole words, which are loaded again as they were stored.
-	var b [stringtensor.ViewSize]byte
-	binary.LittleEndian.PutUint64(b[:8], uint64(len(s))|uint64(binary.LittleEndian.Uint32(s))<<32)
-	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(buffer))|uint64(uint32(offset))<<32)
-	return stringtensor.ViewFromBytes(b)
+	// The memory of a view is two words. As 16 bytes they would be loaded in another
+	// way than they were stored, which takes the processor longer than all the rest.
+	v := cpu.View{
+		uint64(len(s)) | uint64(binary.LittleEndian.Uint32(s))<<32,
+		uint64(uint32(buffer)) | uint64(uint32(offset))<<32,
+	}
+	return *(*stringtensor.StringView16)(unsafe.Pointer(&v))
 }

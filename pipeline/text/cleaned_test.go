@@ -15,7 +15,8 @@ import (
 func TestCleanColumnIsClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCleaner(t, WithTrim(rapid.Bool().Draw(t, "trim")), WithNewlines(rapid.Bool().Draw(t, "newlines")),
-			WithMinBytes(rapid.IntRange(0, 4).Draw(t, "min")), WithMaxBytes(rapid.IntRange(10, 60).Draw(t, "max")), WithTruncate(rapid.Bool().Draw(t, "cut")))
+			WithMinBytes(rapid.IntRange(0, 4).Draw(t, "min")), WithMaxBytes(rapid.IntRange(10, 60).Draw(t, "max")), WithTruncate(rapid.Bool().Draw(t, "cut")),
+			WithRepairs(rapid.SampledFrom([]Repairs{0, RepairNFC, repairEnd - 1}).Draw(t, "repairs")))
 		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any {
 			switch rapid.IntRange(0, 9).Draw(t, "kind") {
 			case 0:

@@ -60,11 +60,21 @@ func (f *finewebRules) ready(w Words) (ruleSet, error) {
 func (f *finewebRules) apply(m *ruleMemory, s []byte, _ room) ([]byte, Verdict) {
 	out, newlines := f.measureLines(m, s)
 	v := f.judgeLines(&out)
-	if v.Kept() && newlines > 0 {
+	if v.Kept() && !f.surelyFew(m, s, newlines) {
 		f.measureWords(m, s, newlines, &out)
 		v = f.bounds.Judge(&out)
 	}
 	return s, v
+}
+
+// surelyFew reports whether there are few enough ends of lines for the words that s has
+// at least: that of most texts is soon known.
+func (f *finewebRules) surelyFew(m *ruleMemory, s []byte, newlines int) bool {
+	if newlines == 0 {
+		return true
+	}
+	words := m.words.atLeast(s)
+	return words > 0 && ratio(newlines, words) <= f.bounds.MaxNewlineRatio
 }
 
 // measure returns all metrics.

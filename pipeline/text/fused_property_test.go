@@ -67,7 +67,9 @@ func (m *sequential) process(in any) (out outcome) {
 		case stage == StageClean:
 			in, v = m.cleaner.CleanString(s)
 		case stage == StageQuality:
-			v = m.quality.Judge(NewMeasurer().Measure([]byte(s)))
+			var out []byte
+			out, v = m.quality.Filter(NewMeasurer(), new([]byte), []byte(s))
+			in = string(out)
 		case stage == StagePII:
 			var spans []Span
 			in, spans = m.pii.MaskString(s)
@@ -145,15 +147,18 @@ func TestFusedIsSequential(t *testing.T) {
 		stages := rapid.Permutation(DefaultStages()).Draw(t, "order")
 		stages = stages[:rapid.IntRange(0, len(stages)).Draw(t, "stages")]
 		model := &sequential{
-			stages:    stages,
-			cleaner:   newCleaner(t, WithTrim(rapid.Bool().Draw(t, "trim")), WithMinBytes(rapid.IntRange(0, 4).Draw(t, "min")), WithMaxBytes(40), WithTruncate(rapid.Bool().Draw(t, "cut"))),
-			quality:   newQuality(t, WithMinWords(rapid.IntRange(0, 3).Draw(t, "words")), WithMaxSymbolRatio(rapid.Float64Range(0.2, 1).Draw(t, "symbols")), WithMaxRepetition(0.8)),
+			stages: stages,
+			cleaner: newCleaner(t, WithTrim(rapid.Bool().Draw(t, "trim")), WithMinBytes(rapid.IntRange(0, 4).Draw(t, "min")), WithMaxBytes(40), WithTruncate(rapid.Bool().Draw(t, "cut")),
+				WithRepairs(Repairs(rapid.IntRange(0, int(repairEnd)-1).Draw(t, "repairs")))),
+			quality: newQuality(t, WithMinWords(rapid.IntRange(0, 3).Draw(t, "words")), WithMaxSymbolRatio(rapid.Float64Range(0.2, 1).Draw(t, "symbols")), WithMaxRepetition(0.8),
+				rapid.SampledFrom([]QualityOption{WithWords(WordsBySpace), WithC4(C4Bounds{MinLineWords: 1, KeepUnpunctuated: true}), WithC4(C4Bounds{KeepUnpunctuated: true, KeepCurly: true})}).Draw(t, "rules")),
 			keepNulls: rapid.Bool().Draw(t, "keep nulls"),
 			nulls:     rapid.SampledFrom([]NullPolicy{NullsDistinct, NullsEqual}).Draw(t, "nulls"),
 			seen:      map[any]bool{},
 		}
 		var err error
-		model.pii, err = NewPIIMasker(WithKinds(rapid.SampledFrom([][]Kind{AllKinds(), {KindEmail}}).Draw(t, "kinds")...), WithReplacement(KindEmail, rapid.SampledFrom([]string{"", "[EMAIL]", " \r"}).Draw(t, "replacement")))
+		model.pii, err = NewPIIMasker(WithKinds(rapid.SampledFrom([][]Kind{AllKinds(), {KindEmail}}).Draw(t, "kinds")...), WithReplacement(KindEmail, rapid.SampledFrom([]string{"", "[EMAIL]", " \r"}).Draw(t, "replacement")),
+			rapid.SampledFrom([]PIIOption{WithSpansOnly(false), WithPseudonyms([]byte("sixteen bytes, 16"), KindIP), WithRules(Rule{Name: "rule", Pattern: `eight\w+`})}).Draw(t, "pii"))
 		require.NoError(t, err)
 		dedup := newDedup(t, WithNulls(model.nulls), WithByteCheck(rapid.Bool().Draw(t, "byte check")))
 

@@ -76,8 +76,9 @@ func (g *grams) occur(key uint64, at uint32) gram {
 func (g *grams) repeated() {
 	kept := 0
 	for _, x := range g.list {
+		// Written in any case and kept by its count: whether it is cannot be foreseen.
+		g.list[kept] = x
 		if g.counts[x.id] > 1 {
-			g.list[kept] = x
 			kept++
 		}
 	}

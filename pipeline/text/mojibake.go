@@ -64,25 +64,24 @@ func (p *repairer) decode() {
 		return
 	}
 	p.cut(n)
+	p.nextDecoded(r)
 	// Runs in doubt before it are decoded for its company.
-	var company []rune
 	for {
 		before, n, doubtful := p.run()
 		if n == 0 || !doubtful {
-			break
+			return
 		}
-		company = append(company, before)
 		p.cut(n)
+		p.nextDecoded(before)
 	}
-	for i := len(company) - 1; i >= 0; i-- {
-		p.putDecoded(company[i])
-	}
-	p.putDecoded(r)
 }
 
-func (p *repairer) putDecoded(r rune) {
-	p.put(r)
-	p.decoded = len(p.out)
+// nextDecoded lets a character that was decoded come before all others that are pending.
+func (p *repairer) nextDecoded(r rune) {
+	if n := len(p.pending); n == 0 || p.pending[n-1] != endOfDecoded {
+		p.pending = append(p.pending, endOfDecoded)
+	}
+	p.pending = append(p.pending, r)
 }
 
 // isLead reports whether r is what the first byte of a longer character is read for.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -16,7 +17,17 @@ import (
 func TestPackedIsEmitted(t *testing.T) {
 	var packed Packed
 	rapid.Check(t, func(t *rapid.T) {
-		opts := []FusedOption{WithKeepNulls(rapid.Bool().Draw(t, "keep nulls")), WithQuality(newQuality(t, WithMaxSymbolRatio(0.5)))}
+		stages := rapid.Permutation(DefaultStages()).Draw(t, "order")
+		stages = stages[:rapid.IntRange(0, len(stages)).Draw(t, "stages")]
+		opts := []FusedOption{WithStages(stages...), WithKeepNulls(rapid.Bool().Draw(t, "keep nulls"))}
+		if slices.Contains(stages, StageQuality) {
+			opts = append(opts, WithQuality(newQuality(t, WithMaxSymbolRatio(0.5), WithC4(C4Bounds{KeepUnpunctuated: true}))))
+		}
+		if slices.Contains(stages, StagePII) && slices.Index(stages, StagePII) > max(slices.Index(stages, StageClean), slices.Index(stages, StageQuality)) {
+			masker, err := NewPIIMasker(WithSpansOnly(rapid.Bool().Draw(t, "spans only")))
+			require.NoError(t, err)
+			opts = append(opts, WithPII(masker))
+		}
 		f, g := newFused(t, opts...), newFused(t, opts...)
 		b := NewBatch()
 		for range rapid.IntRange(1, 3).Draw(t, "batches") {
@@ -32,6 +43,10 @@ func TestPackedIsEmitted(t *testing.T) {
 			require.NoError(t, g.EmitInto(b, &packed))
 			require.Equal(t, want.Totals, packed.Totals)
 			require.Equal(t, want.Position, packed.Position)
+			require.Equal(t, want.Spans, packed.Spans)
+			for i, spans := range want.Spans {
+				require.ElementsMatch(t, f.PII().Find(want.Column.Bytes(i)), spans)
+			}
 			require.ElementsMatch(t, want.Rows, packed.Rows)
 			require.ElementsMatch(t, want.Drops, packed.Drops)
 			require.Len(t, packed.Offsets, want.Column.Len()+1)

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,7 +32,9 @@ const (
 	// an end of the text.
 	RepairZeroWidth
 	// RepairNFC composes characters: Unicode Normalization Form C. It is not free of
-	// loss: a few compatibility ideographs become the unified ones (U+FA67 is U+9038).
+	// loss: a few compatibility ideographs become the unified ones (U+FA67 is U+9038). A
+	// letter with more than 30 marks gets U+034F among them, as the Stream-Safe Text
+	// Process of Unicode Standard Annex 15 has it.
 	RepairNFC
 	// RepairWidth makes full-width ASCII forms (U+FF01–FF5E) and the ideographic
 	// space (U+3000) what they are forms of.
@@ -204,18 +207,37 @@ type repairer struct {
 	base    int  // where the text begins in out
 	left    rune // the last character of out; 0 at its begin
 	decoded int  // where the last character that was decoded ends, if it is still there
+
+	// Characters that came of others and are still to be added, the next one last. They
+	// are a list and no calls: a text may let each of its characters come of the one before.
+	pending []rune
 }
 
-// put adds a character of the input, or one that was decoded.
+// endOfDecoded stands among pending behind a character that was decoded and all that
+// comes of it.
+const endOfDecoded = rune(-1)
+
+// put adds a character of the input and all that comes of it.
 func (p *repairer) put(r rune) {
+	p.replace(r)
+	for n := len(p.pending) - 1; n >= 0; n = len(p.pending) - 1 {
+		r, p.pending = p.pending[n], p.pending[:n]
+		if r == endOfDecoded {
+			p.decoded = len(p.out)
+		} else {
+			p.replace(r)
+		}
+	}
+}
+
+// replace adds what the repairs of single characters make of r.
+func (p *repairer) replace(r rune) {
 	if p.set&RepairMojibake != 0 && r >= 0x80 && r < 0xa0 {
 		r = windows1252[r-0x80]
 	}
 	if p.set&RepairLigatures != 0 {
 		if letters := ligature(r); letters != "" {
-			for _, c := range letters {
-				p.add(c)
-			}
+			p.next([]rune(letters))
 			return
 		}
 	}
@@ -223,6 +245,12 @@ func (p *repairer) put(r rune) {
 		r = narrow(r)
 	}
 	p.add(r)
+}
+
+// next lets characters come before all others that are pending.
+func (p *repairer) next(chars []rune) {
+	slices.Reverse(chars)
+	p.pending = append(p.pending, chars...)
 }
 
 // add adds a character that stays itself.
@@ -301,9 +329,7 @@ func (p *repairer) compose(r rune) bool {
 		return false
 	}
 	p.cut(n)
-	for _, c := range string(norm.NFC.Bytes(cluster)) {
-		p.add(c)
-	}
+	p.next([]rune(string(norm.NFC.Bytes(cluster))))
 	return true
 }
 

@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -179,7 +180,7 @@ func FuzzRepair(f *testing.F) {
 func TestRepairsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"Ã", "©", "Ã©", misread("Ã"), "”", "Ð”", "\u200d", "م\u200d", "\u0081", "â\u0081", "a\u0303", "\u0303", "I\u200b\u0300ƒ", "A\u0315\u0303", "é…”"} {
 		for _, before := range []string{"", "I"} {
-			n := 1 << 16 / len(unit)
+			n := 1 << 13 / len(unit)
 			took := func(s string) time.Duration {
 				best := time.Hour
 				for range 3 {
@@ -189,11 +190,20 @@ func TestRepairsTakeLinearTime(t *testing.T) {
 				}
 				return best
 			}
-			half := took(before + strings.Repeat(unit, n))
-			if whole := took(before + strings.Repeat(unit, 2*n)); whole > 6*half+20*time.Millisecond {
-				t.Errorf("%q: %v for a half, %v for the whole", unit, half, whole)
+			eighth := took(before + strings.Repeat(unit, n))
+			if whole := took(before + strings.Repeat(unit, 8*n)); whole > 30*eighth+50*time.Millisecond {
+				t.Errorf("%q: %v for an eighth, %v for the whole", unit, eighth, whole)
 			}
 		}
+	}
+}
+
+// TestChainsOfMojibakeTakeNoStack: each character of the text is decoded with what the
+// one behind it became.
+func TestChainsOfMojibakeTakeNoStack(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(4 << 20))
+	for _, chain := range []string{strings.Repeat("Â", 1<<16) + "¡", strings.Repeat("Â»", 1<<15) + "Â¡"} {
+		require.LessOrEqual(t, len(repaired(RepairMojibake, chain)), len(chain)/2)
 	}
 }
 

@@ -241,6 +241,9 @@ func TestC4Sentences(t *testing.T) {
 	four := "It is one. It is two. It is three. It is four."
 	require.Equal(t, Verdict{ReasonC4MinSentences, 4, 5}, q.Check(m, []byte(four)))
 	require.Equal(t, Verdict{}, q.Check(m, []byte(four+"\nIt is five.\nNot counted")))
+
+	keep := newQuality(t, WithC4(C4Bounds{KeepUnpunctuated: true}))
+	require.Equal(t, 2, keep.MeasureC4(m, []byte("one\n\n \ntwo")).Sentences, "lines of nothing have none")
 }
 
 // TestRuleSetsInOrder lets a set see what the one before left, alone and fused.

@@ -1,12 +1,11 @@
 package text
 
 import (
-	"encoding/binary"
-	"math/rand/v2"
-	"unicode/utf8"
+	"math"
+	"math/bits"
 	"unsafe"
 
-	"github.com/zeebo/xxh3"
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // Words says what a word is to the rules of a [QualityFilter].
@@ -48,8 +47,7 @@ var lettersPerWord = [...]int{han: 2, hiragana: 2, katakana: 1 << 30, thai: 3, l
 
 // wordList holds the words of one text by their hashes. It is scratch.
 type wordList struct {
-	key    [2]uint64 // drawn at random: nobody can write different words of one hash
-	hashes []uint64
+	hashes []uint64 // see wordKeys
 	ends   []uint32 // code points of all words up to and with this one, modulo 2³²
 
 	plain, plainChars int // words that are not punctuation, and their code points
@@ -58,15 +56,14 @@ type wordList struct {
 
 	stop stopWords
 
+	bounds wordBounds
+
 	text []byte // whose words these are
 	rule Words
 }
 
 // reset empties the list.
 func (l *wordList) reset() {
-	if l.key[0] == 0 {
-		l.key = [2]uint64{rand.Uint64() | 1, rand.Uint64()}
-	}
 	l.hashes, l.ends = l.hashes[:0], l.ends[:0]
 	l.plain, l.plainChars, l.alpha, l.unspaced = 0, 0, 0, 0
 }
@@ -80,6 +77,7 @@ func (l *wordList) release() {
 	if cap(l.hashes) > keepWords {
 		l.hashes, l.ends = nil, nil
 	}
+	l.bounds.release()
 }
 
 // chars returns the number of code points of n words from word i on.
@@ -93,46 +91,19 @@ func (l *wordList) chars(i, n int) int {
 
 // add appends the word s[from:to] of so many code points; k is the or of their kinds.
 func (l *wordList) add(s []byte, from, to, chars int, k kind) {
-	h := l.hash(s, from, to)
+	h := wordKeys.any(s[from:to])
 	end := uint32(chars)
 	if n := len(l.ends); n > 0 {
 		end += l.ends[n-1]
 	}
 	l.hashes, l.ends = append(l.hashes, h), append(l.ends, end)
-	if k&kindPlain != 0 {
-		l.plain++
-		l.plainChars += chars
-	}
-	if k&kindAlpha != 0 {
-		l.alpha++
-	}
+	// Without branches: what comes next in a text cannot be foreseen.
+	plain := int(k / kindPlain & 1)
+	l.plain += plain
+	l.plainChars += plain * chars
+	l.alpha += int(k / kindAlpha & 1)
 	if k&kindUnspaced != 0 {
 		l.unspaced++
-	}
-	if l.stop.on && l.stop.filter>>(h>>58)&1 != 0 {
-		l.stop.see(h)
-	}
-}
-
-// hash returns the hash of a word: two that differ have the same with probability
-// 2⁻⁶⁴ or so.
-func (l *wordList) hash(s []byte, from, to int) uint64 {
-	n := to - from
-	switch {
-	case n <= 8 && from+8 <= len(s):
-		x := binary.LittleEndian.Uint64(s[from:]) & (^uint64(0) >> (64 - 8*n))
-		return fold(x^l.key[0], uint64(n)^l.key[1])
-	case n < 8:
-		var x uint64
-		for i := from; i < to; i++ {
-			x |= uint64(s[i]) << (8 * (i - from))
-		}
-		return fold(x^l.key[0], uint64(n)^l.key[1])
-	case n <= 16:
-		a, b := binary.LittleEndian.Uint64(s[from:]), binary.LittleEndian.Uint64(s[to-8:])
-		return fold(fold(a^l.key[0], uint64(n)^l.key[1]), b^l.key[0])
-	default:
-		return xxh3.HashSeed(s[from:to], l.key[0])
 	}
 }
 
@@ -144,12 +115,13 @@ func (l *wordList) fill(s []byte, rule Words, stop []string) {
 	}
 	l.text, l.rule = s, rule
 	l.reset()
-	l.stop.prepare(stop, l)
+	l.stop.prepare(stop)
 	if t := kinds(); rule == WordsBySpace {
 		l.fillBySpace(s, t)
 	} else {
 		l.fillByScript(s, t)
 	}
+	l.stop.look(l.hashes)
 }
 
 func (l *wordList) fillBySpace(s []byte, t *kindTable) {
@@ -182,36 +154,129 @@ func isZeroWidth(s []byte, size int) bool {
 }
 
 func (l *wordList) fillByScript(s []byte, t *kindTable) {
-	for i := 0; i < len(s); {
-		if s[i] == ' ' {
-			i++
-			continue
+	b := &l.bounds
+	b.begin(s)
+	if 4*cpu.CountOnes(b.wide) > len(s) || uint64(len(s)) > math.MaxUint32 {
+		for i := 0; i < len(s); {
+			i = l.addNext(s, i, t)
 		}
-		k, size := t.decode(s[i:])
-		switch {
-		case k&kindSpace != 0:
-			i += size
-		case k&kindUnspaced != 0:
-			to, chars, all := t.unspacedWord(s, i)
-			l.add(s, i, to, chars, all)
-			i = to
-		case k&kindWord != 0:
-			i = l.addSpaced(s, i, i, t)
-		default:
-			to := i + size
-			if s[i] == '.' || s[i] == '-' {
-				for to < len(s) && s[to] == s[i] {
-					to++
-				}
+		return
+	}
+	b.find(s)
+	at, next := 0, 0 // in s, in the bounds
+	for _, knot := range b.knots {
+		for at <= int(knot) {
+			next = l.addFree(s, next, knot, t)
+			at = l.addNext(s, int(b.starts[next]), t)
+			for next < len(b.starts) && int(b.starts[next]) < at {
+				next++
 			}
-			if (s[i] == '-' || s[i] == '/') && t.isSpacedWord(s[to:]) && !t.endsInWord(s[:i]) {
-				i = l.addSpaced(s, i, to, t)
-				continue
-			}
-			l.add(s, i, to, max(to-i-size, 0)+1, k)
-			i = to
 		}
 	}
+	l.addFree(s, next, math.MaxUint32, t)
+}
+
+// addNext adds the word that begins at s[i:], or passes over white space. It returns
+// where that ends.
+func (l *wordList) addNext(s []byte, i int, t *kindTable) int {
+	if l.bounds.words.at(i) {
+		return l.addSpaced(s, i, i, t)
+	}
+	return l.addOther(s, i, t)
+}
+
+// addFree adds the words by their bounds, from a given one on, that end before a knot.
+// It returns the one after them.
+func (l *wordList) addFree(s []byte, first int, knot uint32, t *kindTable) int {
+	keys, hashes, chars := wordKeys, l.hashes, l.ends
+	plain, plainChars, alpha := 0, 0, 0
+	var total uint32
+	if n := len(chars); n > 0 {
+		total = chars[n-1]
+	}
+	starts := l.bounds.starts[first:]
+	ends := l.bounds.ends[first:][:len(starts)]
+	n := 0
+	for n < len(starts) && ends[n] < knot {
+		i, end := int(starts[n]), int(ends[n])
+		size := uint(end - i)
+		var h uint64
+		if p := s[i:]; size <= shortWord && len(p) >= shortWord {
+			h = keys.short(p, size)
+		} else {
+			h = keys.any(s[i:end])
+		}
+		// Without branches: what comes next in a text cannot be foreseen.
+		k := t.ofRun(s[i:end])
+		isPlain := int(k / kindPlain & 1)
+		plain += isPlain
+		plainChars += isPlain * int(size)
+		alpha += int(k / kindAlpha & 1)
+		total += uint32(size)
+		hashes, chars = append(hashes, h), append(chars, total)
+		n++
+	}
+	l.hashes, l.ends = hashes, chars
+	l.plain += plain
+	l.plainChars += plainChars
+	l.alpha += alpha
+	return first + n
+}
+
+// addOther adds the word that begins at s[i:] with anything else than a byte of
+// wordBytes, or passes over white space. It returns where that ends.
+func (l *wordList) addOther(s []byte, i int, t *kindTable) int {
+	k, size := t.decode(s[i:])
+	switch {
+	case k&kindSpace != 0:
+		return i + size
+	case k&kindUnspaced != 0:
+		to, chars, all := t.unspacedWord(s, i)
+		l.add(s, i, to, chars, all)
+		return to
+	case k&kindWord != 0:
+		return l.addSpaced(s, i, i, t)
+	}
+	to := i + size
+	if s[i] == '.' || s[i] == '-' {
+		for to < len(s) && s[to] == s[i] {
+			to++
+		}
+	}
+	if (s[i] == '-' || s[i] == '/') && t.isSpacedWord(s[to:]) && !t.endsInWord(s[:i]) {
+		return l.addSpaced(s, i, to, t)
+	}
+	l.add(s, i, to, max(to-i-size, 0)+1, k)
+	return to
+}
+
+// atLeast returns a number that the words of s are not less than, whatever the rule: of
+// those that begin behind ASCII white space and with a byte of wordBytes. It takes a
+// fraction of the time of fill.
+func (l *wordList) atLeast(s []byte) int {
+	words, spaces := &l.bounds.words, &l.bounds.spaces
+	words.find(s, wordBytes)
+	spaces.find(s, spaceBytes)
+	n := 0
+	before := uint64(1)
+	for i, w := range *words {
+		space := (*spaces)[i]
+		n += bits.OnesCount64(w & (space<<1 | before))
+		before = space >> 63
+	}
+	return n
+}
+
+// ofRun returns the or of the kinds of a run, but for what letters have beside each
+// other.
+func (t *kindTable) ofRun(run []byte) kind {
+	all := t[run[0]]
+	if all&kindAlpha == 0 {
+		for _, c := range run[1:] {
+			all |= t[c]
+		}
+	}
+	return all
 }
 
 // isSpacedWord reports whether a word of a script with spaces begins where s does.
@@ -239,13 +304,13 @@ func (l *wordList) addSpaced(s []byte, i, at int, t *kindTable) int {
 	i = at
 	var all, last kind
 	for {
-		run := i
-		for i < len(s) && s[i] < utf8.RuneSelf && t[s[i]]&kindWord != 0 {
-			last = t[s[i]]
-			all |= last
-			i++
+		if l.bounds.words.at(i) {
+			end := l.bounds.words.end(i)
+			last = t[s[end-1]]
+			all |= t.ofRun(s[i:end])
+			chars, letters = chars+end-i, letters+end-i
+			i = end
 		}
-		chars, letters = chars+i-run, letters+i-run
 		if i == len(s) || s[i] == ' ' {
 			break
 		}
@@ -380,11 +445,12 @@ type stopWords struct {
 	found int
 	on    bool
 
-	filter uint64 // the upper six bits that hashes of the list have
+	filter     [64]uint64 // the upper twelve bits that hashes of the list have
+	candidates [hashBatch]uint64
 }
 
-// prepare readies the set for a list, none if it is empty; the hashes are those of l.
-func (w *stopWords) prepare(list []string, l *wordList) {
+// prepare readies the set for a list, none if it is empty.
+func (w *stopWords) prepare(list []string) {
 	w.found = 0
 	if w.on = len(list) > 0; !w.on {
 		return
@@ -392,20 +458,35 @@ func (w *stopWords) prepare(list []string, l *wordList) {
 	if len(list) != len(w.list) || &list[0] != &w.list[0] {
 		w.list, w.seen = list, make([]bool, len(list))
 		w.table.reset(len(list))
-		w.filter = 0
+		clear(w.filter[:])
 		for i, s := range list {
-			h := l.hash([]byte(s), 0, len(s))
+			h := wordKeys.any([]byte(s))
 			w.table.first(h, uint32(i))
-			w.filter |= 1 << (h >> 58)
+			w.filter[h>>58] |= 1 << (h >> 52 & 63)
 		}
 	}
 	clear(w.seen)
 }
 
-// see counts a word of the text by its hash.
-func (w *stopWords) see(h uint64) {
-	if i, ok := w.table.find(h); ok && !w.seen[i] {
-		w.seen[i] = true
-		w.found++
+// look counts the words of a text by their hashes.
+func (w *stopWords) look(hashes []uint64) {
+	if !w.on {
+		return
+	}
+	for len(hashes) > 0 {
+		batch := hashes[:min(len(hashes), hashBatch)]
+		hashes = hashes[len(batch):]
+		n := 0
+		for _, h := range batch {
+			// Written in any case and kept if it may be one: that cannot be foreseen.
+			w.candidates[n&(hashBatch-1)] = h
+			n += int(w.filter[h>>58] >> (h >> 52 & 63) & 1)
+		}
+		for _, h := range w.candidates[:n] {
+			if i, ok := w.table.find(h); ok && !w.seen[i] {
+				w.seen[i] = true
+				w.found++
+			}
+		}
 	}
 }

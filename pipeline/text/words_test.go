@@ -84,26 +84,6 @@ func TestWordsCoverText(t *testing.T) {
 	})
 }
 
-// TestWordHashes tells words of all lengths apart, and finds equal ones wherever they
-// lie.
-func TestWordHashes(t *testing.T) {
-	var l wordList
-	l.reset()
-	seen := map[uint64]string{}
-	for n := 1; n <= 40; n++ {
-		for _, w := range []string{strings.Repeat("a", n), strings.Repeat("a", n-1) + "b", "b" + strings.Repeat("a", n-1), strings.Repeat("\x00", n)} {
-			h := l.hash([]byte(w), 0, n)
-			if other, ok := seen[h]; ok {
-				require.Equal(t, other, w)
-			}
-			seen[h] = w
-			padded := []byte("xyz" + w + "0123456789abcdef")
-			require.Equal(t, h, l.hash(padded, 3, 3+n))
-			require.Equal(t, h, l.hash(padded[:3+n], 3, 3+n))
-		}
-	}
-}
-
 // TestScriptAwareBounds looks at texts without spaces, and without words.
 func TestScriptAwareBounds(t *testing.T) {
 	m := NewMeasurer()

@@ -37,8 +37,11 @@ type table struct {
 	at     io.ReaderAt
 	size   int64
 	meta   *metadata.FileMetaData
-	leaves []int    // columns of the file that are wanted
-	names  []string // of all columns
+	leaves []int         // columns of the file that are wanted
+	names  []string      // of all columns
+	schema *arrow.Schema // of all columns; nil if the library does not know one of them
+
+	annotated map[string]bool // columns whose bytes are text
 
 	group int          // the next
 	large *groupReader // reads it where it is no block; nil between groups
@@ -64,14 +67,8 @@ func open(_ context.Context, in source.TableInput) (source.Table, error) {
 	if err := t.checkArrowSchema(); err != nil {
 		return nil, fmt.Errorf("%w: the Arrow schema in the footer: %w; get the file again", source.ErrCorrupt, err)
 	}
-	for i := range t.meta.Schema.NumColumns() {
-		name := t.meta.Schema.ColumnRoot(i).Name()
-		if len(t.names) == 0 || t.names[len(t.names)-1] != name {
-			t.names = append(t.names, name)
-		}
-		if in.Columns == nil || in.Columns.Wants(name) {
-			t.leaves = append(t.leaves, i)
-		}
+	if err := t.columns(); err != nil {
+		return nil, err
 	}
 	return t, t.seek()
 }
@@ -184,7 +181,7 @@ func (t *table) Next(ctx context.Context) (source.Block, error) {
 		if err != nil {
 			return nil, err
 		}
-		return source.NewBlock(batch, t.names), nil
+		return source.NewBlock(t.text(batch), t.names), nil
 	}
 	return nil, io.EOF
 }
@@ -224,6 +221,9 @@ func (t *table) rows(n int64) (batch arrow.RecordBatch, err error) {
 	}
 	return batch, nil
 }
+
+// Schema implements [source.Table].
+func (t *table) Schema() *arrow.Schema { return t.schema }
 
 // Position implements [source.Table].
 func (t *table) Position() source.TablePosition { return t.place }
@@ -353,7 +353,7 @@ func (b *block) Read(*source.Projection) (rows *source.Rows, err error) {
 		}
 		return nil, err
 	}
-	return &source.Rows{Batch: batch, Columns: t.names}, nil
+	return &source.Rows{Batch: t.text(batch), Columns: t.names}, nil
 }
 
 // joined returns the rows of a and b, which it takes over.

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/rosaline-go/rosaline/pipeline/source"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -93,7 +93,7 @@ func validate(rec arrow.RecordBatch) (column string, err error) {
 		if int64(c.Len()) != rec.NumRows() {
 			return column, fmt.Errorf("%d rows of %d", c.Len(), rec.NumRows())
 		}
-		if err := array.ValidateFull(c); err != nil {
+		if err := source.ValidateArray(c); err != nil {
 			return column, err
 		}
 	}

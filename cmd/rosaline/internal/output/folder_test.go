@@ -136,6 +136,7 @@ func TestFormatOf(t *testing.T) {
 		{"x.jsonl", "", JSONL}, {"x.jsonl.gz", "", JSONL}, {"x.ndjson.zst", JSONL, JSONL}, {"x.gz", "", JSONL},
 		{"x.arrow", "", Arrow}, {"x.ARROW", Arrow, Arrow}, {"a.parquet/x.feather", "", Arrow}, {"x.parquet", "", Parquet},
 		{"x.arrow", JSONL, ""}, {"x.parquet", Arrow, ""}, {"x.jsonl.zst", Parquet, ""}, {"x.parquet.gz", "", ""}, {"x.gz", Arrow, ""},
+		{"x.csv", "", ""}, {"x.tsv.gz", "", ""}, {"x.arrows", Arrow, ""}, {"x.warc", JSONL, ""}, {"x.wet.zst", "", ""}, {"a.csv/x", "", JSONL},
 	} {
 		got, err := FormatOf(c.path, c.asked)
 		if c.want == "" {

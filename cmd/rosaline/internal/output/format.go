@@ -30,9 +30,12 @@ var formatOf = map[string]Format{
 	".jsonl": JSONL, ".ndjson": JSONL, ".arrow": Arrow, ".feather": Arrow, ".ipc": Arrow, ".parquet": Parquet,
 }
 
+// unwritten are the extensions of formats that are inputs only.
+var unwritten = []string{".csv", ".tsv", ".arrows", ".warc", ".wet"}
+
 // FormatOf returns the format of an output: asked, unless that is "", else what the
 // extension of path says, else JSONL. The error wraps [ErrFormat]; Arrow and Parquet
-// in a compressed file are one too.
+// in a compressed file are one too, and so is the name of an input that is never written.
 func FormatOf(path string, asked Format) (Format, error) {
 	name := strings.ToLower(filepath.Base(path))
 	ext := filepath.Ext(name)
@@ -42,6 +45,8 @@ func FormatOf(path string, asked Format) (Format, error) {
 	}
 	format := formatOf[ext]
 	switch {
+	case slices.Contains(unwritten, ext):
+		return "", fmt.Errorf("%w: %s promises %s, which is not written; name it .jsonl, .arrow or .parquet", ErrFormat, path, ext[1:])
 	case asked != "" && format != "" && asked != format:
 		return "", fmt.Errorf("%w: %s promises %s, --out-format is %s; change one of them", ErrFormat, path, format, asked)
 	case asked != "":

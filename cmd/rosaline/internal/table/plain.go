@@ -15,11 +15,19 @@ const (
 	extensionMetadata = "ARROW:extension:metadata"
 )
 
+// noFieldID is what the reader of Parquet says of a field that has no number there.
+var noFieldID = struct{ key, value string }{"PARQUET:field_id", "-1"}
+
 // plainField returns f as a table has it: with a plain type, and nullable, for rows of
 // another input may lack it. An extension becomes its storage, named in the metadata as
 // it lies in an Arrow file.
 func plainField(f arrow.Field) arrow.Field {
 	f.Nullable = true
+	if v, ok := f.Metadata.GetValue(noFieldID.key); ok && v == noFieldID.value {
+		rest := f.Metadata.ToMap()
+		delete(rest, noFieldID.key)
+		f.Metadata = arrow.MetadataFrom(rest)
+	}
 	if ext, ok := f.Type.(arrow.ExtensionType); ok {
 		f.Metadata = arrow.MetadataFrom(map[string]string{extensionName: ext.ExtensionName(), extensionMetadata: ext.Serialize()})
 	}

@@ -10,11 +10,13 @@ import (
 
 // Schema is what columns a table has. The first rows decide which metadata columns
 // these are: rows that lack one have null there, and rows with another one, or with
-// another type, are an error. The metadata of the inputs' schemas, which describe their
+// another type, are an error. [Rows] of which there are none decide only where no
+// others come, and fit always. The metadata of the inputs' schemas, which describe their
 // columns and not these, are left out.
 type Schema struct {
 	columns Columns
 	arrow   *arrow.Schema  // nil before the first rows
+	empty   *arrow.Schema  // of the first Rows without rows; nil before them
 	index   map[string]int // of a metadata column by its name
 	from    string         // the file of the first rows
 }
@@ -22,12 +24,15 @@ type Schema struct {
 // NewSchema returns the schema of a table that has no rows yet.
 func NewSchema(c Columns) *Schema { return &Schema{columns: c} }
 
-// Arrow returns the schema; before the first rows it has no metadata columns.
+// Arrow returns the schema; before the first [Rows] it has no metadata columns.
 func (s *Schema) Arrow() *arrow.Schema {
-	if s.arrow == nil {
-		return arrow.NewSchema(s.columns.fields(), nil)
+	switch {
+	case s.arrow != nil:
+		return s.arrow
+	case s.empty != nil:
+		return s.empty
 	}
-	return s.arrow
+	return arrow.NewSchema(s.columns.fields(), nil)
 }
 
 // begin takes the metadata columns of the first rows.
@@ -50,6 +55,17 @@ func (s *Schema) begin(r *Rows) error {
 	return nil
 }
 
+// beginEmpty takes the metadata columns of r, which has no rows, until some come.
+func (s *Schema) beginEmpty(r *Rows) error {
+	if s.arrow != nil || s.empty != nil {
+		return nil
+	}
+	alone := NewSchema(s.columns)
+	err := alone.begin(r)
+	s.empty = alone.arrow
+	return err
+}
+
 // place begins an error about rows.
 func place(r *Rows) string {
 	if r.File == "" {
@@ -58,11 +74,14 @@ func place(r *Rows) string {
 	return r.File + ": "
 }
 
-// Align returns the columns of r as the table has them, of which the caller has no
+// Align returns the columns of r, none if it has no rows, as the table has them, of which the caller has no
 // claim of its own: they live as long as r, or for null columns as long as anyone. It
 // takes O(columns), and O(rows) for a column that is missing. The error wraps
 // [ErrColumn] and names the file and column.
 func (s *Schema) Align(r *Rows) ([]arrow.Array, error) {
+	if r.Len() == 0 {
+		return nil, s.beginEmpty(r)
+	}
 	if s.arrow == nil {
 		if err := s.begin(r); err != nil {
 			return nil, err

@@ -81,6 +81,52 @@ func TestTakenNames(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestEmptyRows: rows decide about the columns before what has none of them, wherever it
+// stands.
+func TestEmptyRows(t *testing.T) {
+	a := arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	b := arrow.Field{Name: "b", Type: arrow.BinaryTypes.String, Nullable: true}
+	empty := func(fields ...arrow.Field) *Rows {
+		meta := fromJSON(t, arrow.NewSchema(fields, nil), `[]`)
+		r, err := Columns{}.NewRows(column(t, nil), column(t, nil), nil, meta, nil)
+		require.NoError(t, err)
+		return r
+	}
+	s := NewSchema(Columns{})
+	for range 2 {
+		_, err := s.Align(empty(a))
+		require.NoError(t, err)
+		_, err = s.Align(empty(b))
+		require.NoError(t, err)
+		require.Equal(t, []string{"id", "text", "a"}, names(s.Arrow()))
+	}
+	_, err := s.Align(rowsWith(t, "one.parquet", b))
+	require.NoError(t, err)
+	_, err = s.Align(empty(a))
+	require.NoError(t, err)
+	require.Equal(t, []string{"id", "text", "b"}, names(s.Arrow()))
+}
+
+func names(s *arrow.Schema) (out []string) {
+	for _, f := range s.Fields() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// TestFieldID: that the reader of Parquet found no number of a field is no property of the
+// field; a number is.
+func TestFieldID(t *testing.T) {
+	numbered := func(name, id string, typ arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: typ, Nullable: true, Metadata: arrow.MetadataFrom(map[string]string{"PARQUET:field_id": id})}
+	}
+	child := numbered("x", "-1", arrow.BinaryTypes.String)
+	got := plainField(numbered("a", "-1", arrow.StructOf(child)))
+	require.Zero(t, got.Metadata.Len())
+	require.Zero(t, got.Type.(*arrow.StructType).Field(0).Metadata.Len())
+	require.Equal(t, "7", plainField(numbered("a", "7", arrow.BinaryTypes.String)).Metadata.ToMap()["PARQUET:field_id"])
+}
+
 func TestSchemaWithoutRows(t *testing.T) {
 	s := NewSchema(Columns{Tokens: true, Padded: true}).Arrow()
 	require.Equal(t, Columns{Tokens: true, Padded: true}.Names(), []string{"id", "text", "tokens", "padded"})
