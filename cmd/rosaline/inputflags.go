@@ -28,7 +28,6 @@ func (f *inputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.idKey, "id-key", "id", "find its id at the dotted `PATH`; numbers stay numbers, a record without one has file:line")
 	flags.Var(&f.format, "format", "what the inputs hold: auto (by extension), jsonl, text, csv, tsv, arrow, parquet or warc")
 	flags.BoolVar(&f.csvHeader, "csv-header", true, "the first row of csv and tsv has the names of the columns; else they are col_0, col_1, …")
-	flags.Var(&f.metadata, "metadata", "columns of tables, or paths in JSONL, that are carried along: names with commas, all or none")
 	f.maxLine = sizeValue{n: 16 << 20, low: 1, high: 1 << 30}
 	flags.Var(&f.maxLine, "max-line", "longest line or row that is read; a longer one is a bad record")
 	f.maxWindow = sizeValue{n: 128 << 20, low: 1 << 10, high: 1 << 30}

@@ -53,6 +53,16 @@ func (*piiFlags) names() []string {
 }
 
 // hasRules says whether anything is found besides the kinds.
+// files are those that are read besides the inputs.
+func (f *piiFlags) files() (paths []string) {
+	for _, path := range []string{f.rulesFile, f.keyFile} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 func (f *piiFlags) hasRules() bool { return len(f.rules.pairs) > 0 || f.rulesFile != "" }
 
 // newMasker makes the masker that looks for kinds. format is that of the output.

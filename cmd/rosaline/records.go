@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
+	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/table"
 	"github.com/rosaline-go/rosaline/pipeline/source"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
@@ -158,6 +159,14 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 	s.stats.Add(r.stats)
 	s.mu.Unlock()
 	defer r.release()
+	if r.meta != nil {
+		plain, err := table.Plain(r.meta)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.file, err)
+		}
+		r.release()
+		r.meta = plain
+	}
 	bad := 0
 	for row := range r.text.Len() + 1 {
 		for ; bad < len(r.bad) && r.bad[bad].Index <= row; bad++ {

@@ -8,46 +8,21 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// rowOf returns a row of the metadata alone, so that it does not keep the batch in memory. What
-// it shares with its batch are dictionaries, and long strings inside lists and structs
-// whose type is a view.
+// rowOf returns a row of metadata made plain by [table.Plain]. It shares no memory with the
+// batch, so that it does not keep that.
 func rowOf(meta arrow.RecordBatch, row int) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, 0, meta.NumCols())
 	defer release(&columns)
 	for i, c := range meta.Columns() {
-		one, err := cellOf(c, row)
+		slice := array.NewSlice(c, int64(row), int64(row)+1)
+		own, err := array.Concatenate([]arrow.Array{slice}, memory.DefaultAllocator)
+		slice.Release()
 		if err != nil {
 			return nil, fmt.Errorf("metadata column %q: %w", meta.ColumnName(i), err)
 		}
-		columns = append(columns, one)
+		columns = append(columns, own)
 	}
 	return array.NewRecordBatch(meta.Schema(), columns, 1), nil
-}
-
-func cellOf(c arrow.Array, row int) (arrow.Array, error) {
-	switch c := c.(type) {
-	case *array.StringView:
-		b := array.NewStringViewBuilder(memory.DefaultAllocator)
-		defer b.Release()
-		if c.IsNull(row) {
-			b.AppendNull()
-		} else {
-			b.Append(c.Value(row))
-		}
-		return b.NewArray(), nil
-	case *array.BinaryView:
-		b := array.NewBinaryViewBuilder(memory.DefaultAllocator)
-		defer b.Release()
-		if c.IsNull(row) {
-			b.AppendNull()
-		} else {
-			b.Append(c.Value(row))
-		}
-		return b.NewArray(), nil
-	}
-	slice := array.NewSlice(c, int64(row), int64(row)+1)
-	defer slice.Release()
-	return array.Concatenate([]arrow.Array{slice}, memory.DefaultAllocator)
 }
 
 // joinRows returns rows of one schema as a batch, and releases them.

@@ -63,7 +63,7 @@ func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, ar
 	if f.fileFormat != output.JSONL {
 		f.carryColumns(files)
 	}
-	if err := output.CheckClashes(f.outputs(), paths(files)); err != nil {
+	if err := output.CheckClashes(f.outputs(), append(paths(files), f.piiFlags.files()...)); err != nil {
 		return &usageError{err}
 	}
 	if f.device.value == "cuda" {

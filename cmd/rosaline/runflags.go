@@ -35,6 +35,7 @@ type runFlags struct {
 func (f *runFlags) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	f.inputFlags.add(flags)
+	flags.Var(&f.metadata, "metadata", "columns of tables, or paths in JSONL, that are carried along: names with commas, all or none")
 
 	f.stages = listValue[text.Stage]{text.DefaultStages(), "LIST", text.ParseStages}
 	flags.Var(&f.stages, "stages", "stages in their order, any of clean,quality,dedup,pii, or none")

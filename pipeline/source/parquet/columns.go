@@ -43,8 +43,8 @@ func (t *table) columns() error {
 
 func (t *table) wants(name string) bool { return t.in.Columns == nil || t.in.Columns.Wants(name) }
 
-// hasDuration reports whether a type is, or has in it, the one that the library writes to
-// no file and reads from none.
+// hasDuration reports whether a type is, or has in it, a duration, which the library does
+// not read.
 func hasDuration(typ arrow.DataType) bool {
 	if nested, ok := typ.(arrow.NestedType); ok {
 		for _, f := range nested.Fields() {

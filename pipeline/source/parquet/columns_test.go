@@ -1,15 +1,18 @@
 package parquet
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/extensions"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -22,7 +25,7 @@ import (
 )
 
 // annotated writes a file with a column of bytes for each annotation, of so many rows.
-func annotated(t *testing.T, rows int) string {
+func annotated(t *testing.T, rows int, value string) string {
 	path := filepath.Join(t.TempDir(), "annotated.parquet")
 	f, err := os.Create(path)
 	require.NoError(t, err)
@@ -38,14 +41,15 @@ func annotated(t *testing.T, rows int) string {
 	}
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, nodes, -1)
 	require.NoError(t, err)
-	w := file.NewParquetWriter(f, root)
-	group := w.AppendRowGroup()
+	w := file.NewParquetWriter(f, root, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDictionaryDefault(false))))
+	group, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	for range kinds {
 		c, err := group.NextColumn()
 		require.NoError(t, err)
 		values := make([]parquet.ByteArray, rows)
 		for i := range values {
-			values[i] = parquet.ByteArray(`{"é":1}`)
+			values[i] = parquet.ByteArray(value)
 		}
 		_, err = c.(*file.ByteArrayColumnChunkWriter).WriteBatch(values, nil, nil)
 		require.NoError(t, err)
@@ -58,8 +62,9 @@ func annotated(t *testing.T, rows int) string {
 // TestAnnotatedText: JSON and ENUM are text by their annotation, in a block and in a group
 // that is too large for one, and in a file without rows.
 func TestAnnotatedText(t *testing.T) {
-	for _, rows := range []int{0, 3, groupRows + 1} {
-		path := annotated(t, rows)
+	for _, rows := range []int{0, 3, 300} {
+		value := `{"é":1` + strings.Repeat(" ", rows*80) + "}"
+		path := annotated(t, rows, value)
 		d, err := source.NewDecoder(source.WithMetadata(source.AllMetadata))
 		require.NoError(t, err)
 		src, err := source.Chunks([]source.Input{{Path: path}}, source.WithColumnsOf(d), source.WithChunkLines(1<<20))
@@ -81,7 +86,7 @@ func TestAnnotatedText(t *testing.T) {
 				require.Equal(t, want, r.Meta.Column(i).DataType())
 			}
 			if r.Len() > 0 {
-				require.Equal(t, `{"é":1}`, r.Meta.Column(0).(*array.String).Value(r.Len()-1))
+				require.Equal(t, value, r.Meta.Column(0).(*array.String).Value(r.Len()-1))
 			}
 			n += r.Len()
 			r.Meta.Release()
@@ -91,29 +96,40 @@ func TestAnnotatedText(t *testing.T) {
 	}
 }
 
-// TestExtensionOfJSON: what the Arrow schema in a file says of the column makes no
-// difference.
-func TestExtensionOfJSON(t *testing.T) {
-	typ, err := extensions.NewJSONType(arrow.BinaryTypes.String)
+// TestDurations: the library does not read them, which is no fault of the file, and
+// matters only where they are wanted.
+func TestDurations(t *testing.T) {
+	took := arrow.Field{Name: "took", Type: arrow.ListOf(arrow.FixedWidthTypes.Duration_s)}
+	text := arrow.Field{Name: "text", Type: arrow.BinaryTypes.String}
+	var stream bytes.Buffer
+	require.NoError(t, ipc.NewWriter(&stream, ipc.WithSchema(arrow.NewSchema([]arrow.Field{text, took}, nil))).Close())
+	took.Type = arrow.ListOf(arrow.PrimitiveTypes.Int64) // as others write them
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{text, took}, nil),
+		strings.NewReader(`[{"text":"a","took":[1]}]`))
 	require.NoError(t, err)
-	storage := array.NewStringBuilder(memory.DefaultAllocator)
-	storage.Append("[1]")
-	column := array.NewExtensionArrayWithStorage(typ, storage.NewArray())
-	path := writeColumn(t, arrow.Field{Name: "text", Type: typ}, column)
-	got, _, err := rows(t, []string{path}, nil, "text")
+	path := filepath.Join(t.TempDir(), "durations.parquet")
+	f, err := os.Create(path)
 	require.NoError(t, err)
-	require.Equal(t, []string{path + ":1 [1]"}, got)
-}
-
-// writeColumn writes a file of one column.
-func writeColumn(t *testing.T, f arrow.Field, column arrow.Array) string {
-	path := filepath.Join(t.TempDir(), "column.parquet")
-	out, err := os.Create(path)
+	w, err := pqarrow.NewFileWriter(batch.Schema(), f, nil, pqarrow.DefaultWriterProps())
 	require.NoError(t, err)
-	s := arrow.NewSchema([]arrow.Field{f}, nil)
-	w, err := pqarrow.NewFileWriter(s, out, nil, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
-	require.NoError(t, err)
-	require.NoError(t, w.Write(array.NewRecordBatch(s, []arrow.Array{column}, int64(column.Len()))))
+	require.NoError(t, w.AppendKeyValueMetadata(arrowSchemaKey, base64.StdEncoding.EncodeToString(stream.Bytes())))
+	require.NoError(t, w.Write(batch))
 	require.NoError(t, w.Close())
-	return path
+
+	_, _, err = rows(t, []string{path}, nil, "text")
+	require.ErrorIs(t, err, source.ErrColumn)
+	require.ErrorContains(t, err, `column "took": its values are list<element: duration[s]`)
+	d, err := source.NewDecoder()
+	require.NoError(t, err)
+	src, err := source.Chunks([]source.Input{{Path: path}}, source.WithColumnsOf(d))
+	require.NoError(t, err)
+	c, err := src.Open(context.Background(), pipeline.Start{})
+	require.NoError(t, err)
+	defer c.Close()
+	chunk, err := c.Next(context.Background())
+	require.NoError(t, err)
+	r, err := d.Decode(chunk)
+	require.NoError(t, err)
+	require.Equal(t, "a", r.Text.At(0))
+	chunk.Release()
 }

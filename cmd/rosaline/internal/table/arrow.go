@@ -71,8 +71,7 @@ func joined(schema *arrow.Schema, chunks [][]arrow.Array, rows int, convert func
 			c = withoutValidity(c)
 		}
 		if err != nil && first == nil {
-			first = fmt.Errorf("%w: %q of type %v cannot be written: %v; leave it out by naming the others with --metadata",
-				ErrColumn, schema.Field(i).Name, schema.Field(i).Type, err)
+			first = unwritable(schema.Field(i), err)
 		}
 		columns[i] = c
 	}

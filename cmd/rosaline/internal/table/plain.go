@@ -77,6 +77,29 @@ func plainChild(f arrow.Field) arrow.Field {
 	return f
 }
 
+// Plain returns a batch with its columns as a table has them: what is shared by rows of
+// dictionaries and views belongs to each of them then. The caller releases it. The error
+// wraps [ErrColumn].
+func Plain(batch arrow.RecordBatch) (out arrow.RecordBatch, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrColumn, p)
+		}
+	}()
+	fields := batch.Schema().Fields()
+	columns := make([]arrow.Array, 0, len(fields))
+	defer func() { release(columns) }()
+	for i, c := range batch.Columns() {
+		p, err := plain(c)
+		if err != nil {
+			return nil, unwritable(fields[i], err)
+		}
+		columns = append(columns, p)
+		fields[i] = plainField(fields[i])
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, batch.NumRows()), nil
+}
+
 // plain returns arr with its type made plain by [plainType]; the caller releases it. It
 // takes time and memory where something changes only.
 func plain(arr arrow.Array) (arrow.Array, error) {

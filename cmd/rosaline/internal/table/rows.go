@@ -139,13 +139,18 @@ func (r *Rows) addMetadata(meta arrow.RecordBatch, selected []uint32) error {
 			arr = p
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %q of type %v cannot be written: %v; leave it out by naming the others with --metadata", ErrColumn, f.Name, f.Type, err)
+			return unwritable(f, err)
 		}
 		r.meta = append(r.meta, arr)
 		r.names = append(r.names, plainField(f))
 		addSizes(r.Sizes, arr)
 	}
 	return nil
+}
+
+// unwritable says that a column cannot be written, and what to do.
+func unwritable(f arrow.Field, err error) error {
+	return fmt.Errorf("%w: %q of type %v cannot be written: %v; leave it out by naming the others with --metadata", ErrColumn, f.Name, f.Type, err)
 }
 
 // selectRows returns those rows of arr, which are ascending.

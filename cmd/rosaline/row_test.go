@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+)
+
+// sharedFile writes a file of one batch of n rows, whose metadata rows share dictionaries,
+// buffers of views and values of lists. Every seventh row is null in all of them.
+func sharedFile(t *testing.T, n int) string {
+	mem := memory.DefaultAllocator
+	text := array.NewStringBuilder(mem)
+	dictionary := array.NewDictionaryBuilder(mem, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+	view := array.NewBinaryViewBuilder(mem)
+	list := array.NewListBuilder(mem, arrow.BinaryTypes.StringView)
+	ids := extensions.NewUUIDBuilder(mem)
+	for i := range n {
+		text.Append(fmt.Sprintf("text %d", i))
+		if i%7 == 3 {
+			dictionary.AppendNull()
+			view.AppendNull()
+			list.AppendNull()
+			ids.AppendNull()
+			continue
+		}
+		require.NoError(t, dictionary.AppendString(fmt.Sprintf("entry %d of the dictionary", i)))
+		view.Append(fmt.Appendf(nil, "bytes %d that are not inline", i))
+		list.Append(true)
+		for j := range i % 4 {
+			list.ValueBuilder().(*array.StringViewBuilder).Append(fmt.Sprintf("element %d of row %d", j, i))
+		}
+		ids.AppendBytes([16]byte{byte(i), 1})
+	}
+	columns := []arrow.Array{text.NewArray(), dictionary.NewArray(), view.NewArray(), list.NewArray(), ids.NewArray()}
+	fields := make([]arrow.Field, len(columns))
+	for i, name := range []string{"text", "dictionary", "view", "list", "uuid"} {
+		fields[i] = arrow.Field{Name: name, Type: columns[i].DataType(), Nullable: true}
+	}
+	schema := arrow.NewSchema(fields, nil)
+	path := filepath.Join(t.TempDir(), "in.arrow")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
+	require.NoError(t, err)
+	require.NoError(t, w.Write(array.NewRecordBatch(schema, columns, int64(n))))
+	require.NoError(t, w.Close())
+	require.NoError(t, f.Close())
+	return path
+}
+
+// sortedLines returns the lines of an output, in their order as texts.
+func sortedLines(out string) []string {
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// TestMetadataThroughShuffle: each record has the metadata that it has without a shuffle,
+// in lines and in tables.
+func TestMetadataThroughShuffle(t *testing.T) {
+	in := sharedFile(t, 300)
+	args := []string{"run", "--stages", "none", "--metadata", "all", "--batch", "16"}
+	plain := inProcess(t, "", append(args, in)...)
+	require.Equal(t, exitDone, plain.code, plain.err)
+	want := sortedLines(plain.out)
+	require.Len(t, want, 300)
+	var got string
+	for rank := range 3 {
+		r := inProcess(t, "", append(args, in, "--shuffle", "50", "--shard", fmt.Sprintf("%d/3", rank))...)
+		require.Equal(t, exitDone, r.code, r.err)
+		got += r.out
+	}
+	require.Equal(t, want, sortedLines(got))
+	for _, name := range []string{"out.arrow", "out.parquet"} {
+		out := filepath.Join(t.TempDir(), name)
+		r := inProcess(t, "", append(args, in, "--shuffle", "50", "-o", out)...)
+		require.Equal(t, exitDone, r.code, r.err)
+		r = inProcess(t, "", append(args, out)...)
+		require.Equal(t, exitDone, r.code, r.err)
+		require.Equal(t, want, sortedLines(r.out), name)
+	}
+}
+
+// TestShuffledMetadataIsLinear: eight times the rows of a batch take no more than some
+// eight times as long, though all share one dictionary.
+func TestShuffledMetadataIsLinear(t *testing.T) {
+	took := func(n int) time.Duration {
+		in, best := sharedFile(t, n), time.Hour
+		for range 2 {
+			began := time.Now()
+			r := inProcess(t, "", "run", "--stages", "none", "--metadata", "dictionary,list", "--shuffle", "500", in)
+			require.Equal(t, exitDone, r.code, r.err)
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	eighth := took(1000)
+	if whole := took(8000); whole > 30*eighth+100*time.Millisecond {
+		t.Errorf("%v for an eighth, %v for the whole", eighth, whole)
+	}
+}
