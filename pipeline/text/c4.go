@@ -2,10 +2,12 @@ package text
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // C4Bounds are the bounds of the rules of C4: C. Raffel et al., Exploring the Limits of
@@ -101,33 +103,79 @@ const (
 // phraseTexts are the phrases, in lower case.
 var phraseTexts = []struct {
 	phrase
-	text []byte
+	text string
 }{
-	{phraseLorem, []byte("lorem ipsum")},
-	{phraseJavascript, []byte("javascript")},
-	{phrasePolicy, []byte("terms of use")},
-	{phrasePolicy, []byte("privacy policy")},
-	{phrasePolicy, []byte("cookie policy")},
-	{phrasePolicy, []byte("uses cookies")},
-	{phrasePolicy, []byte("use of cookies")},
-	{phrasePolicy, []byte("use cookies")},
+	{phraseLorem, "lorem ipsum"},
+	{phraseJavascript, "javascript"},
+	{phrasePolicy, "terms of use"},
+	{phrasePolicy, "privacy policy"},
+	{phrasePolicy, "cookie policy"},
+	{phrasePolicy, "uses cookies"},
+	{phrasePolicy, "use of cookies"},
+	{phrasePolicy, "use cookies"},
 }
 
-// phrasesOf returns which phrases the text, in lower case, says. O(len(lower)).
-func phrasesOf(lower []byte) (found phrase) {
-	cookie := bytes.Contains(lower, []byte("cookie"))
-	for _, p := range phraseTexts {
-		if found&p.phrase == 0 && (cookie || !bytes.Contains(p.text, []byte("cookie"))) && bytes.Contains(lower, p.text) {
-			found |= p.phrase
+// phraseBytes are the bytes that phrases have in each of their first places, in any
+// case of ASCII.
+var phraseBytes = func() (sets [4]*cpu.ByteSet) {
+	for i := range sets {
+		var set []byte
+		for _, p := range phraseTexts {
+			set = append(set, p.text[i], byte(unicode.ToUpper(rune(p.text[i]))))
+		}
+		sets[i] = cpu.NewByteSet(set...)
+	}
+	return sets
+}()
+
+// phrases returns which phrases s says in any case of ASCII. O(len(s)).
+func (l *lineMemory) phrases(s []byte) (found phrase) {
+	for i, set := range phraseBytes {
+		l.masks[i].find(s, set)
+	}
+	for b := range (len(s) + 63) / 64 {
+		at := l.masks[0][b]
+		for i := 1; i < len(l.masks); i++ {
+			at &= l.masks[i][b]>>i | l.masks[i][b+1]<<(64-i)
+		}
+		for ; at != 0; at &= at - 1 {
+			found |= phraseAt(s[b*64+bits.TrailingZeros64(at):])
 		}
 	}
 	return found
 }
 
+// phraseAt returns the phrase that s begins with, 0 for none.
+func phraseAt(s []byte) phrase {
+	for _, p := range phraseTexts {
+		if hasPrefixFold(s, p.text) {
+			return p.phrase
+		}
+	}
+	return 0
+}
+
+// hasPrefixFold reports whether s begins with lower, in any case of ASCII.
+func hasPrefixFold(s []byte, lower string) bool {
+	if len(s) < len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		c := s[i]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // lineMemory is the scratch memory of rules that remove lines.
 type lineMemory struct {
 	kept  []byte // the lines that stay, LF between them
-	lower []byte
+	masks [len(phraseBytes)]byteMask
 }
 
 // keepLineBytes is the length of texts whose scratch is kept.
@@ -135,15 +183,9 @@ const keepLineBytes = 4 << 20
 
 // release gives up scratch that only an unusually long text needs.
 func (l *lineMemory) release() {
-	if cap(l.kept) > keepLineBytes || cap(l.lower) > keepLineBytes {
+	if cap(l.kept) > keepLineBytes || cap(l.masks[0]) > keepBlocks {
 		*l = lineMemory{}
 	}
-}
-
-// phrases returns which phrases s says in any case of ASCII.
-func (l *lineMemory) phrases(s []byte) phrase {
-	l.lower = appendLower(l.lower[:0], s)
-	return phrasesOf(l.lower)
 }
 
 // measure returns the metrics and leaves what stays in m.lines.kept. O(len(s)).
@@ -250,44 +292,55 @@ func endsSentence(line []byte, t *kindTable) bool {
 // this) or in a row of dots.
 func sentences(line []byte, t *kindTable) int {
 	n, ended := 1, false
-	var last kind
-	letters := 0 // since the word or a dot in it began
 	for i := 0; i < len(line); {
-		run := i
-		for i < len(line) && line[i] < utf8.RuneSelf && t[line[i]]&kindWord != 0 {
-			i++
-		}
-		if i > run {
-			letters += i - run
-			last = t[line[i-1]]
-			if ended {
-				n++
-				ended = false
+		if !ended {
+			// Nothing else can end one.
+			if i += cpu.IndexAny(line[i:], maybeTerminal); i == len(line) {
+				break
 			}
-			continue
 		}
 		k, size := t.decode(line[i:])
-		switch {
-		case k&kindWord != 0:
-			letters++
-			last = k
-		case line[i] == '.' && t.joins(line[i:], last, letters):
-			letters = 0
+		if line[i] != '.' {
+			ended = ended || k&kindTerminal != 0
+		} else if last, letters := t.wordBefore(line[:i]); t.joins(line[i:], last, letters) {
 			i++
 			continue
-		case line[i] == '.' && (i+1 < len(line) && line[i+1] == '.' || i > 0 && line[i-1] == '.'):
-			letters = 0
-		default:
-			letters = 0
-			ended = ended || k&kindTerminal != 0
+		} else if !(i+1 < len(line) && line[i+1] == '.' || i > 0 && line[i-1] == '.') {
+			ended = true
 		}
-		if ended && k&(kindSpace|kindPunct) == 0 {
+		if ended && (k&kindWord != 0 || k&(kindSpace|kindPunct) == 0) {
 			n++
 			ended = false
 		}
 		i += size
 	}
 	return n
+}
+
+// maybeTerminal has the first bytes of what ends sentences.
+var maybeTerminal = func() *cpu.ByteSet {
+	set := []byte{'.', '!', '?'}
+	for c := utf8.RuneSelf; c < 1<<8; c++ {
+		set = append(set, byte(c))
+	}
+	return cpu.NewByteSet(set...)
+}()
+
+// wordBefore returns the kind of the code point of words that s ends with, and how many
+// there are in a row, from 2 on not exactly.
+func (t *kindTable) wordBefore(s []byte) (last kind, letters int) {
+	for letters < 2 && len(s) > 0 {
+		k, size := t.decodeLast(s)
+		if k&kindWord == 0 {
+			break
+		}
+		if letters == 0 {
+			last = k
+		}
+		letters++
+		s = s[:len(s)-size]
+	}
+	return last, letters
 }
 
 // appendUncited appends a line without citations: [12], [], [edit], [citation needed].
@@ -326,29 +379,4 @@ func citation(s []byte) int {
 		i += size
 	}
 	return 0
-}
-
-// appendLower appends s with A–Z in lower case.
-func appendLower(dst, s []byte) []byte {
-	at := len(dst)
-	dst = append(dst, s...)
-	out := dst[at:]
-	for len(out) >= 8 {
-		x := binary.LittleEndian.Uint64(out)
-		binary.LittleEndian.PutUint64(out, x|upperBytes(x)>>2)
-		out = out[8:]
-	}
-	for i, c := range out {
-		if c-'A' < 26 {
-			out[i] = c | 0x20
-		}
-	}
-	return dst
-}
-
-// upperBytes sets the upper bit of each byte of x that is A–Z, and clears all others.
-func upperBytes(x uint64) uint64 {
-	const ones = 0x0101010101010101
-	low := x &^ (0x80 * ones)
-	return (low + (0x80-'A')*ones) &^ (low + (0x80-'Z'-1)*ones) &^ x & (0x80 * ones)
 }

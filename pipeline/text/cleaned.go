@@ -124,41 +124,50 @@ type returnSearch struct {
 	buffer   int
 	from, to int  // there is no CR between them
 	found    bool // there is one at to
-	ahead    int  // how far to search beyond a text
+	credit   int  // bytes that may be searched beyond a text
 }
 
-// maxAhead is how far a search goes beyond a text at most: not so far that the texts
-// there would have left the nearest cache when it is their turn.
-const maxAhead = 16 << 10
+const (
+	// maxAhead is how far a search goes beyond a text at most: not so far that the
+	// texts there would have left the nearest cache when it is their turn.
+	maxAhead = 16 << 10
+	// maxGap is how far texts may lie from each other to count as end to end, white
+	// space that was trimmed between them.
+	maxGap = 64
+)
 
 // first returns the place of the first CR in data[lo:hi], or one from hi on if there is
-// none. data is the buffer of that number. What is searched in vain is no more than
-// twice what was not: a search goes ahead as far as texts lay end to end before it.
+// none. data is the buffer of that number. No more bytes are searched than twice those of
+// the texts, and of texts that do not lie end to end none but theirs.
 func (x *returnSearch) first(buffer int, data []byte, lo, hi int) int {
 	if lo > x.to || lo < x.from || buffer != x.buffer {
-		if lo > x.to+x.ahead || lo < x.from || buffer != x.buffer {
-			x.ahead = 0
+		if lo > x.to+maxGap || lo < x.from || buffer != x.buffer {
+			x.credit = 0
 		}
 		x.buffer, x.from, x.to, x.found = buffer, lo, lo, false
 	}
-	for !x.found && x.to < hi {
-		end := min(hi+x.ahead, len(data))
-		x.ahead = min(2*x.ahead+end-x.to, maxAhead)
-		n := bytes.IndexByte(data[x.to:end], '\r')
+	if !x.found && x.to < hi {
+		start, end := x.to, min(hi+min(x.credit, maxAhead), len(data))
+		n := bytes.IndexByte(data[start:end], '\r')
 		x.found = n >= 0
 		if x.found {
-			end = x.to + n
+			end = start + n
 		}
 		x.to = end
+		x.credit -= end - start
 	}
+	x.credit += 2 * (hi - lo)
 	return x.to
 }
+
+// minCleanSlab is the size of the first buffer of rows rewritten: few rows are.
+const minCleanSlab = 16 << 10
 
 // rewrite keeps row i as t with its line ends changed, the first at t[cr].
 func (o *columnCleaning) rewrite(i int, t []byte, cr int) {
 	if cap(o.text)-len(o.text) < len(t) {
 		o.closeText()
-		o.slab = min(max(2*o.slab, minArenaSlab), maxArenaSlab)
+		o.slab = min(max(2*o.slab, minCleanSlab), maxArenaSlab)
 		o.text = make([]byte, 0, max(len(t), o.slab))
 	}
 	start := len(o.text)

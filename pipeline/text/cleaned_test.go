@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -51,6 +52,62 @@ func TestCleanColumnIsClean(t *testing.T) {
 		}
 		require.Equal(t, kept, got.Column.Len())
 		require.Len(t, got.Drops, drops)
+	})
+}
+
+// TestCleanColumnInAnyOrder cleans rows that share a buffer, in any order, some of them
+// more than once.
+func TestCleanColumnInAnyOrder(t *testing.T) {
+	c := newCleaner(t)
+	rapid.Check(t, func(t *rapid.T) {
+		row := rapid.Custom(func(t *rapid.T) string {
+			s := strings.Repeat("words ", rapid.IntRange(3, 400).Draw(t, "words"))
+			return s + rapid.SampledFrom([]string{"", ".", "\r\n", "\rx", "\u3000"}).Draw(t, "end")
+		})
+		rows := rapid.SliceOfN(row, 1, 12).Draw(t, "rows")
+		order := rapid.SliceOfN(rapid.Uint32Range(0, uint32(len(rows)-1)), 0, 30).Draw(t, "order")
+		col, err := column(t, rows...).Take(order)
+		require.NoError(t, err)
+		got, err := c.CleanColumn(col)
+		require.NoError(t, err)
+		require.NoError(t, got.Column.Validate())
+		for i, n := range order {
+			require.Equal(t, naiveClean(rows[n], true, true), got.Column.At(i))
+		}
+	})
+}
+
+// TestReturnSearchLooksTwiceAtMost adds up what is searched for texts that lie anywhere.
+func TestReturnSearchLooksTwiceAtMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := make([]byte, 1<<17)
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(data)-1), 0, 5).Draw(t, "returns") {
+			data[i] = '\r'
+		}
+		var x returnSearch
+		texts, searched, lo := 0, 0, 0
+		for range rapid.IntRange(1, 60).Draw(t, "texts") {
+			if rapid.IntRange(0, 2).Draw(t, "jump") == 0 {
+				lo = rapid.IntRange(0, len(data)-1).Draw(t, "place")
+			}
+			hi := min(lo+rapid.IntRange(1, 2000).Draw(t, "size"), len(data))
+			before := x
+			cr := x.first(0, data, lo, hi)
+			if want := bytes.IndexByte(data[lo:hi], '\r'); want >= 0 {
+				require.Equal(t, lo+want, cr)
+			} else {
+				require.GreaterOrEqual(t, cr, hi)
+			}
+			texts += hi - lo
+			if lo > before.to || lo < before.from {
+				before.to = lo // it began anew
+			}
+			searched += x.to - before.to
+			if lo = hi; lo == len(data) {
+				lo = 0
+			}
+		}
+		require.LessOrEqual(t, searched, 2*texts)
 	})
 }
 

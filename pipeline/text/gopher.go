@@ -154,7 +154,11 @@ func (g *gopherRules) measureWords(m *ruleMemory, s []byte, out *GopherMetrics) 
 	out.Words = l.plain
 	out.MeanWordLength = ratio(l.plainChars, l.plain)
 	out.HashRatio = ratio(bytes.Count(s, []byte("#")), all)
-	out.EllipsisRatio = ratio(bytes.Count(s, []byte("..."))+bytes.Count(s, []byte("…")), all)
+	dots := 0
+	if l.bounds.hasEllipsis(s) {
+		dots = bytes.Count(s, []byte("..."))
+	}
+	out.EllipsisRatio = ratio(dots+bytes.Count(s, []byte("…")), all)
 	out.AlphabeticWords = ratio(l.alpha, all)
 	out.StopWords = l.stop.found
 	out.unspaced = 2*l.unspaced > all
@@ -190,9 +194,11 @@ func (g *gopherRules) startGrams(m *ruleMemory) int {
 }
 
 // measureGrams fills in how much is repeated of n-grams, n being one more than at the
-// last call.
+// last call, 2 at the first.
 func (g *gopherRules) measureGrams(m *ruleMemory, n, chars int, out *GopherMetrics) {
-	m.grams.longer()
+	if n > 2 {
+		m.grams.longer()
+	}
 	if n > 4 {
 		out.DuplicateGrams[n-5] = ratio(m.grams.duplicates(&m.words), chars)
 		return

@@ -6,18 +6,23 @@ import (
 	"math/rand/v2"
 )
 
-// grams finds the n-grams of a list of words that occur more than once, for n = 1, 2,
-// 3 … in turn. An n-gram can only do so if both (n−1)-grams in it do, so each step
+// grams finds the n-grams of a list of words that occur more than once, for n = 2, 3,
+// 4 … in turn. An n-gram can only do so if both (n−1)-grams in it do, so each step
 // looks at what the last one left, and prose is soon done with. All steps together
-// take O(n · words) whatever the words are, and no n-gram is taken for another. It is
-// scratch.
+// take O(n · words) whatever the words are. Pairs are told apart by 64-bit hashes, and
+// then no n-gram is taken for another. It is scratch.
 type grams struct {
 	n      int
 	words  int
 	list   []gram   // the n-grams that occur more than once, in their order
 	counts []uint32 // by the id of an n-gram of list
 	table  gramTable
+	marks  []pairMarks
 }
+
+// pairMarks are 64 bits of each of two bitmaps: of the hashes that occurred, and of
+// those that occurred again.
+type pairMarks struct{ once, again uint64 }
 
 // gram is one occurrence of an n-gram.
 type gram struct {
@@ -28,20 +33,63 @@ type gram struct {
 // counted marks n-grams that duplicates has passed.
 const counted = math.MaxUint32
 
-// start finds the words that occur more than once.
+// start finds the pairs of words that occur more than once.
 func (g *grams) start(hashes []uint64) {
-	g.n, g.words = 1, len(hashes)
+	g.n, g.words = 2, len(hashes)
 	if cap(g.counts) < len(hashes) {
 		g.counts = make([]uint32, len(hashes)+len(hashes)/2)
 		g.list = make([]gram, 0, cap(g.counts))
 	}
 	g.counts, g.list = g.counts[:len(hashes)], g.list[:0]
-	g.table.reset(len(hashes))
-	for i, h := range hashes {
-		g.list = append(g.list, g.occur(h, uint32(i)))
+	if len(hashes) < 2 {
+		return
+	}
+	g.list = g.list[:len(hashes)]
+	kept := g.markPairs(hashes)
+	g.table.reset(kept)
+	g.list = g.list[:kept]
+	for i, x := range g.list {
+		g.list[i] = g.occur(pairKey(hashes[x.at], hashes[x.at+1]), x.at)
 	}
 	g.repeated()
 }
+
+// markPairs lists the pairs that may occur more than once, those that share a mark, and
+// returns how many they are. Of other pairs a few are among them, and most pairs of
+// prose need no look-up in the table.
+func (g *grams) markPairs(hashes []uint64) (kept int) {
+	n := min(len(hashes), maxMarkBits/markBitsPerTriple)
+	size := max(1<<bits.Len(uint(n*markBitsPerTriple-1)), minMarkBits)
+	if cap(g.marks) < size/64 {
+		g.marks = make([]pairMarks, size/64)
+	} else {
+		g.marks = g.marks[:size/64]
+		clear(g.marks)
+	}
+	marks, shift := g.marks, uint(64-bits.TrailingZeros(uint(size)))
+	a := hashes[0]
+	for _, b := range hashes[1:] {
+		place := pairKey(a, b) >> (shift & 63)
+		m := &marks[place/64&uint64(len(marks)-1)]
+		bit := uint64(1) << (place & 63)
+		m.again |= m.once & bit
+		m.once |= bit
+		a = b
+	}
+	list := g.list
+	a = hashes[0]
+	for i, b := range hashes[1:] {
+		place := pairKey(a, b) >> (shift & 63)
+		// Written in any case and kept by its mark: whether it is cannot be foreseen.
+		list[kept].at = uint32(i)
+		kept += int(marks[place/64&uint64(len(marks)-1)].again >> (place & 63) & 1)
+		a = b
+	}
+	return kept
+}
+
+// pairKey folds the hashes of two words, in their order.
+func pairKey(a, b uint64) uint64 { return fold(a, b^0x9e3779b97f4a7c15) }
 
 // longer goes on to the n-grams of one word more.
 func (g *grams) longer() {
@@ -122,7 +170,7 @@ func (g *grams) duplicates(l *wordList) int {
 // release gives up scratch that only an unusually long text needs.
 func (g *grams) release() {
 	if cap(g.counts) > keepWords {
-		g.counts, g.list = nil, nil
+		g.counts, g.list, g.marks = nil, nil, nil
 	}
 	g.table.release()
 }

@@ -52,7 +52,9 @@ func TestGramsLikeBruteForce(t *testing.T) {
 		require.Len(t, l.hashes, len(words))
 		g.start(l.hashes)
 		for n := 2; n <= 10; n++ {
-			g.longer()
+			if n > 2 {
+				g.longer()
+			}
 			at, count := g.top()
 			wantAt, wantCount := bruteTop(words, n)
 			require.Equal(t, wantCount, count, "n = %d", n)

@@ -156,6 +156,9 @@ func (m *Measurer) begin(s []byte, c *classes) {
 		m.runes = make([]uint64, n+n/2)
 	}
 	m.runes = m.runes[:n]
+	if m.valid {
+		cpu.MaskAny(m.runes, s, continuationBytes)
+	}
 	wide := 0
 	for i := range c.blocks {
 		wide += bits.OnesCount64(c.blocks[i].NonASCII)
@@ -168,7 +171,10 @@ func (m *Measurer) begin(s []byte, c *classes) {
 func (m *Measurer) countRunes(n *counts, s []byte, i int, nonASCII uint64) (space uint64) {
 	at := i * cpu.BlockSize
 	space, n.spill = n.spill, 0
-	begins := m.runesIn(n, s, at, nonASCII)
+	begins := nonASCII &^ m.runes[i] // the others go on with one
+	if !m.valid {
+		begins = n.decodeRunes(s, at, nonASCII)
+	}
 	m.runes[i] = begins
 	n.chars -= bits.OnesCount64(nonASCII &^ begins)
 	n.visible += bits.OnesCount64(begins)
@@ -198,11 +204,9 @@ func (m *Measurer) countRunes(n *counts, s []byte, i int, nonASCII uint64) (spac
 	return space
 }
 
-// runesIn returns where code points above 7F begin in the block at the given place.
-func (m *Measurer) runesIn(n *counts, s []byte, at int, nonASCII uint64) uint64 {
-	if m.valid {
-		return nonASCII &^ continuations(s[at:min(len(s), at+cpu.BlockSize)])
-	}
+// decodeRunes returns where code points above 7F begin in the block at the given place
+// of a text that is not UTF-8.
+func (n *counts) decodeRunes(s []byte, at int, nonASCII uint64) uint64 {
 	if n.runeEnd > at {
 		nonASCII &^= 1<<(n.runeEnd-at) - 1
 	}
@@ -261,7 +265,7 @@ func usualEntropy(chars, bytes int) float64 {
 	if bytes-chars < bytes/4 {
 		return 4.05
 	}
-	return min(5, 0.65*math.Log2(float64(chars)))
+	return min(5, 0.65*log2(uint32(chars)))
 }
 
 // sketch counts the code points of so many blocks of s for histogram.sketched, and

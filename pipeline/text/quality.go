@@ -207,7 +207,9 @@ func (q *QualityFilter) Check(m *Measurer, s []byte) Verdict {
 // and overwritten by the next call. Time is O(len(s)).
 func (q *QualityFilter) Filter(m *Measurer, scratch *[]byte, s []byte) ([]byte, Verdict) {
 	defer m.release()
-	m.classes.classify(s)
+	if q.bounded() {
+		m.classes.classify(s)
+	}
 	return q.filter(m, s, &m.classes, (*ownRoom)(scratch))
 }
 
@@ -219,7 +221,8 @@ func (o *ownRoom) alloc(n int) []byte {
 	return *o
 }
 
-// filter is Filter of a text that is classified already.
+// filter is Filter of a text that is classified already, if there are bounds outside
+// rule sets.
 func (q *QualityFilter) filter(m *Measurer, s []byte, c *classes, r room) ([]byte, Verdict) {
 	v := q.check(m, s, c)
 	m.rules.words.text = nil

@@ -1,12 +1,16 @@
 package text
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
@@ -230,10 +234,75 @@ func TestC4Lines(t *testing.T) {
 	}
 }
 
+// TestC4Phrases compares with a search of package bytes in the lower case.
+func TestC4Phrases(t *testing.T) {
+	var l lineMemory
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{
+			"lorem ipsum", "Java", "script", "javascript", "TERMS of Use", "terms", " of use", "Privacy Policy", "cookie", " policy",
+			"uses ", "use ", "use of ", "cookies", "\u212aookies", "policİ", " ", "x", "é", strings.Repeat("-", 50),
+		})
+		ahead := rapid.IntRange(55, 63).Draw(t, "ahead") // a phrase across the first blocks, often
+		s := []byte(strings.Repeat("-", ahead) + strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "text"), ""))
+		var want phrase
+		lower := bytes.Map(func(r rune) rune {
+			if r < utf8.RuneSelf {
+				return unicode.ToLower(r)
+			}
+			return r
+		}, s)
+		for _, p := range phraseTexts {
+			if bytes.Contains(lower, []byte(p.text)) {
+				want |= p.phrase
+			}
+		}
+		require.Equal(t, want, l.phrases(s), "%q", s)
+	})
+}
+
+// TestC4SentencesCodePointByCodePoint compares with a walk that looks at each.
+func TestC4SentencesCodePointByCodePoint(t *testing.T) {
+	k := kinds()
+	walk := func(line string) int {
+		n, ended, letters := 1, false, 0
+		var last kind
+		for i, r := range line {
+			is, dotted := k.of(r), i+1 < len(line) && line[i+1] == '.' || i > 0 && line[i-1] == '.'
+			switch {
+			case is&kindWord != 0:
+				letters++
+				last = is
+				if ended {
+					n++
+					ended = false
+				}
+				continue
+			case r == '.' && k.joins([]byte(line[i:]), last, letters):
+				letters = 0
+				continue
+			}
+			letters = 0
+			ended = ended || is&kindTerminal != 0 && !(r == '.' && dotted)
+			if ended && is&(kindSpace|kindPunct) == 0 {
+				n++
+				ended = false
+			}
+		}
+		return n
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{
+			".", ".", ". ", "..", "!", "?", "\"", ")", "J", "e", "g", "The", "end", "3", "_", "é", "É", "文", "。", "\u0308", " ", "$", "\xe6", strings.Repeat("word ", 9),
+		})
+		line := strings.Join(rapid.SliceOfN(piece, 1, 30).Draw(t, "line"), "")
+		require.Equal(t, walk(line), sentences([]byte(line), k), "%q", line)
+	})
+}
+
 func TestC4Sentences(t *testing.T) {
 	for in, want := range map[string]int{
 		"One.": 1, "One. Two.": 2, "What?! Yes. ": 2, "One... two.": 1, "J. Smith met e.g. Bob.": 1, "It is 3.5 or a.b here.": 1,
-		`He said "no." She went.`: 2, "One (two.) Three.": 2, "文。文！文": 3, "no end": 1, "end.Next": 2,
+		"One. ___": 2, `He said "no." She went.`: 2, "One (two.) Three.": 2, "文。文！文": 3, "no end": 1, "end.Next": 2,
 	} {
 		require.Equal(t, want, sentences([]byte(in), kinds()), in)
 	}

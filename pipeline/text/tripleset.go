@@ -15,7 +15,7 @@ const (
 
 // tripleKey folds the hashes of three words. It is not linear in them: a sum,
 // even of rotated hashes, lets sets of words be found whose triples collide.
-func tripleKey(a, b, c uint64) uint64 { return fold(fold(a, b^0x9e3779b97f4a7c15), c) }
+func tripleKey(a, b, c uint64) uint64 { return fold(pairKey(a, b), c) }
 
 // tripleSet counts distinct 64-bit keys by open addressing. The place of a key
 // comes from a multiplier drawn at random, so that nobody can write a text whose

@@ -40,9 +40,10 @@ func (m byteMask) end(i int) int {
 	return w*64 + bits.TrailingZeros64(^m[w])
 }
 
-// appendOnes appends the places of the bytes of the set, modulo 2³².
-func (m byteMask) appendOnes(dst []uint32) []uint32 {
-	dst = slices.Grow(dst, cpu.CountOnes(m)+1)
+// places returns the places of the bytes of the set, modulo 2³², in the memory of dst if
+// there is room.
+func (m byteMask) places(dst []uint32) []uint32 {
+	dst = slices.Grow(dst[:0], cpu.CountOnes(m))
 	return dst[:cpu.SelectOnes(dst[:cap(dst)], m, 0)]
 }
 
@@ -74,7 +75,7 @@ func (b *wordBounds) begin(s []byte) {
 	b.wide.find(s, wideBytes)
 }
 
-// find finds the words of s, which has less than 2³² bytes. It comes after begin.
+// find finds the words of s, which has less than 2³²−1 bytes. It comes after begin.
 func (b *wordBounds) find(s []byte) {
 	b.spaces.find(s, spaceBytes)
 	b.clauses.find(s, clauseBytes)
@@ -104,9 +105,22 @@ func (b *wordBounds) find(s []byte) {
 		b.knotMask[i] = wide | b.hyphens[i] | b.clauses[i]&behindWord&beforeWord | d&(beforeWord|byDot|behindLetter)
 		word, other, dot = w, o, d
 	}
-	b.starts = b.startMask.appendOnes(b.starts[:0])
-	b.ends = b.endMask.appendOnes(b.ends[:0])
-	b.knots = b.knotMask.appendOnes(b.knots[:0])
+	b.starts = b.startMask.places(b.starts)
+	b.ends = b.endMask.places(b.ends)
+	b.knots = b.knotMask.places(b.knots)
+}
+
+// hasEllipsis reports whether two dots of s touch, as those of an ellipsis do.
+func (b *wordBounds) hasEllipsis(s []byte) bool {
+	b.dots.find(s, dotBytes)
+	before := uint64(0)
+	for _, d := range b.dots {
+		if d&(d<<1|before) != 0 {
+			return true
+		}
+		before = d >> 63
+	}
+	return false
 }
 
 // release gives up scratch that only an unusually long text needs.

@@ -3,6 +3,7 @@ package text
 import (
 	"math"
 	"math/bits"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/rosaline-go/rosaline/cpu"
@@ -156,7 +157,7 @@ func isZeroWidth(s []byte, size int) bool {
 func (l *wordList) fillByScript(s []byte, t *kindTable) {
 	b := &l.bounds
 	b.begin(s)
-	if 4*cpu.CountOnes(b.wide) > len(s) || uint64(len(s)) > math.MaxUint32 {
+	if 4*cpu.CountOnes(b.wide) > len(s) || uint64(len(s)) >= math.MaxUint32 {
 		for i := 0; i < len(s); {
 			i = l.addNext(s, i, t)
 		}
@@ -418,6 +419,12 @@ func (t *kindTable) spacedWords(s []byte, rule Words, limit int) (words, longest
 		}
 		parts, chars := 0, 0
 		for i < len(s) {
+			for ; i < len(s) && s[i] < utf8.RuneSelf && t[s[i]]&kindSpace == 0; i++ {
+				chars++
+			}
+			if i == len(s) {
+				break
+			}
 			if k, size = t.decode(s[i:]); k&kindSpace != 0 && !isZeroWidth(s[i:], size) {
 				break
 			}

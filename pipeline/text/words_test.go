@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,45 @@ func TestWordsCoverText(t *testing.T) {
 			return r
 		}, s)
 		require.Equal(t, squeezed, strings.Join(wordsOf(s, WordsByScript), ""))
+	})
+}
+
+// TestWordsByBounds compares the words found by masks with those found one after the
+// other.
+func TestWordsByBounds(t *testing.T) {
+	var l, byOne wordList
+	rapid.Check(t, func(t *rapid.T) {
+		ascii := rapid.SampledFrom([]string{
+			".", ",", ":", "'", "-", "/", ". ", "..", "--", " ", " ", "\n", "a", "I", "it", "Next", "7", "42", "_", "eightchr", "\x00", "!",
+			strings.Repeat("words of prose, and so on ", 3), "an-overlong-word/seventeencharacters",
+		})
+		wide := rapid.SampledFrom([]string{"é", "’", "“", "日本", "\u0308", "\u00a0", "\u200b", "\xff"})
+		piece := rapid.OneOf(ascii, ascii, ascii, ascii, ascii, ascii, wide)
+		s := []byte(strings.Join(rapid.SliceOfN(piece, 20, 120).Draw(t, "text"), ""))
+		l.fill(s, WordsByScript, []string{"it", "of", "and"})
+		byOne.reset()
+		byOne.bounds.begin(s)
+		for i := 0; i < len(s); {
+			i = byOne.addNext(s, i, kinds())
+		}
+		require.Equal(t, byOne.hashes, l.hashes, "%q", s)
+		require.Equal(t, byOne.ends, l.ends, "%q", s)
+		require.Equal(t, []int{byOne.plain, byOne.plainChars, byOne.alpha, byOne.unspaced}, []int{l.plain, l.plainChars, l.alpha, l.unspaced}, "%q", s)
+		stops := 0
+		for _, w := range []string{"it", "of", "and"} {
+			if slices.Contains(byOne.hashes, wordKeys.any([]byte(w))) {
+				stops++
+			}
+		}
+		require.Equal(t, stops, l.stop.found, "%q", s)
+		require.Equal(t, bytes.Contains(s, []byte("..")), l.bounds.hasEllipsis(s))
+
+		for _, rule := range []Words{WordsByScript, WordsBySpace} {
+			l.release()
+			least := l.atLeast(s)
+			l.fill(s, rule, nil)
+			require.LessOrEqual(t, least, len(l.hashes), "%q", s)
+		}
 	})
 }
 
