@@ -7,6 +7,8 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // streams are the standard streams of a command.
@@ -77,7 +79,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 		Args:                       cobra.ArbitraryArgs, // RunE tells a wrong command from none
 		SuggestionsMinimumDistance: 2,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRun:           func(*cobra.Command, []string) { c.log = newLogger(c.err, c.logLevel, c.logJSON) },
+		PersistentPreRun:           func(*cobra.Command, []string) { c.openLog() },
 	}
 	root.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -134,5 +136,14 @@ func laterCommand(use, short string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &notYetError{cmd.Name(), "this command comes with a later version"}
 		},
+	}
+}
+
+// openLog makes the logger that the flags ask for, and tells of an environment that
+// could not be followed.
+func (c *command) openLog() {
+	c.log = newLogger(c.err, c.logLevel, c.logJSON)
+	if _, err := cpu.Forced(); err != nil {
+		c.log.Warn(err.Error(), "cpu", cpu.Active().String())
 	}
 }

@@ -3,18 +3,21 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 func TestVersion(t *testing.T) {
 	r := process(t, t.TempDir(), "", "--version")
 	require.Equal(t, exitDone, r.code)
 	require.Empty(t, r.err)
-	require.Equal(t, "rosaline v0.0.0-test\ncommit: c0ffee\ngo: "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\ntags: none\n", r.out)
+	require.Equal(t, "rosaline v0.0.0-test\ncommit: c0ffee\ngo: "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\ntags: none\ncpu: "+cpu.Active().String()+"\n", r.out)
 }
 
 func TestDevices(t *testing.T) {
@@ -43,4 +46,13 @@ func TestHelpGoesToStdout(t *testing.T) {
 	require.Equal(t, exitDone, r.code)
 	require.Contains(t, r.out, "--max-symbol-ratio")
 	require.Empty(t, r.err)
+}
+
+// TestUnknownLevel: a level that is not known is told, and does not end the command.
+func TestUnknownLevel(t *testing.T) {
+	cmd := exec.Command(binary, "devices")
+	cmd.Env = append(os.Environ(), "ROSALINE_CPU=sse9")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err)
+	require.Contains(t, string(out), `\"sse9\" is none of generic, avx2, avx512; using `+cpu.Best().String())
 }

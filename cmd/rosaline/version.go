@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // Set by the linker: go build -ldflags "-X main.version=v1.2.3 -X main.commit=…".
@@ -21,11 +23,12 @@ type build struct {
 	Go      string `json:"go"`
 	Target  string `json:"target"` // operating system and architecture
 	Tags    string `json:"tags"`   // build tags, comma separated
+	CPU     string `json:"cpu"`    // which instructions are used, see package cpu
 }
 
 // thisBuild reads the build information of the running binary.
 func thisBuild() build {
-	b := build{Version: version, Commit: commit, Go: runtime.Version(), Target: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: version, Commit: commit, Go: runtime.Version(), Target: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu.Active().String()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b.filled()
@@ -73,5 +76,6 @@ func (b build) String() string {
 	fmt.Fprintf(&s, "commit: %s\n", b.Commit)
 	fmt.Fprintf(&s, "go: %s %s\n", b.Go, b.Target)
 	fmt.Fprintf(&s, "tags: %s\n", b.Tags)
+	fmt.Fprintf(&s, "cpu: %s\n", b.CPU)
 	return s.String()
 }
