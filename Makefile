@@ -7,6 +7,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
+# No cgo but under the race detector, so that tests, checks and commands share what is compiled.
+export CGO_ENABLED = 0
+
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines, besides the engine.
@@ -42,7 +45,7 @@ race: ## run the tests of concurrent packages under the race detector (needs a C
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=linux GOARCH=386 CGO_ENABLED=0 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/...
+	GOOS=linux GOARCH=386 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/...
 	$(GO) mod tidy -diff
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 
@@ -52,7 +55,7 @@ generated: ## check that generated files are what their generators write
 cross: ## build every package without cgo for the other machines
 	@set -e; for t in $(CROSS); do \
 		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build ./..."; \
-		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build ./...; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./...; \
 	done
 
 bench: ## compare with other systems in one run (installs them in .venv and .cache)
@@ -64,7 +67,7 @@ fuzz: ## run each fuzz target for FUZZTIME
 
 build: ## build the commands into bin/
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/ ./cmd/...
+	$(GO) build -ldflags "$(LDFLAGS)" -o $(BIN)/ ./cmd/...
 
 clean: ## remove what the other targets made
 	rm -rf $(BIN) $(OUT) .venv .cache
