@@ -48,6 +48,9 @@ func allPlanes(n int) []byte {
 // and a busy machine. Times too short to tell anything count as 50 µs.
 func requireLinear(t *testing.T, n int, f func(s []byte)) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("takes times")
+	}
 	const shortest = 50 * time.Microsecond
 	for name, text := range hostile {
 		small, large := text(n), text(4*n)

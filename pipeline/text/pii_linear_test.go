@@ -13,6 +13,9 @@ import (
 // that the best of many short runs counts, as many as it takes; and a rate that no
 // quadratic search reaches at this size is good whatever the ratio.
 func TestPIILinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes times")
+	}
 	m := newTestMasker(t, WithKinds(AllKinds()...))
 	var c classes
 	var spans []Span

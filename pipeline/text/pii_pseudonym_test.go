@@ -99,6 +99,9 @@ func TestPseudonymsAreNotFound(t *testing.T) {
 }
 
 func TestPseudonymAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, under which -short is used, allocates")
+	}
 	m := newTestMasker(t, WithKinds(AllKinds()...), WithPseudonyms(testKey))
 	s := []byte(strings.Join(piiPieces, " "))
 	spans := m.AppendSpans(nil, s)

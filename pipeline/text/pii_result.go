@@ -1,9 +1,6 @@
 package text
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // PII returns the masker, nil if masking is not a stage.
 func (f *FusedPipeline) PII() *PIIMasker { return f.pii }
@@ -25,7 +22,7 @@ func (f *FusedPipeline) survivingSpans(b *Batch) [][]Span {
 	if f.pii == nil || !f.pii.spansOnly {
 		return nil
 	}
-	all := slices.Clone(b.spans)
+	all := append([]Span{}, b.spans...) // nil nowhere, whatever the batch held before
 	out := make([][]Span, 0, len(b.records))
 	for i := range b.records {
 		if r := &b.records[i]; r.verdict.Kept() {
