@@ -7,13 +7,13 @@
 //	DiffViews         the first view that differs                    stringtensor
 //	SumLengths        bytes of all views                             stringtensor
 //	Gather            strings of views, end to end                   stringtensor
-//	SelectOnes        places of the set bits                         stringtensor
-//	CountOnes         how many bits are set                          stringtensor
-//	ValidUTF8         whether bytes are UTF-8                        stringtensor, source
+//	SelectOnes        places of the set bits                         stringtensor, text
+//	CountOnes         how many bits are set                          stringtensor, text, jsonstring
+//	ValidUTF8         whether bytes are UTF-8                        stringtensor, source, text, jsonstring
 //	Classify          masks of what each byte is                     text
-//	CountClasses      how many bytes of each class                   text
-//	IndexAny          the first byte that is in a set                source
-//	MaskAny           which bytes are in a set                       source
+//	CountClasses      how many bytes of each class                   nothing yet
+//	IndexAny          the first byte that is in a set                text
+//	MaskAny           which bytes are in a set                       text, jsonstring
 //	Prefetch          memory that will be needed soon                text
 //
 // The level is chosen once, when the program starts, by what the processor and the

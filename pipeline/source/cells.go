@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/rosaline-go/rosaline/cpu"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -96,7 +96,7 @@ func dubiousCells(a arrow.Array, cfg *decoderConfig) (cells, error) {
 	c := cells{column: raw}
 	if cfg.invalidUTF8 == Reject {
 		for row := range raw.Len() {
-			if s := raw.Bytes(row); !utf8.Valid(s) {
+			if s := raw.Bytes(row); !cpu.ValidUTF8(s) {
 				c.set(row, BadUTF8, invalidDetail(s))
 			}
 		}
@@ -113,7 +113,7 @@ func dubiousCells(a arrow.Array, cfg *decoderConfig) (cells, error) {
 		case raw.IsNull(row):
 			b.AppendNull()
 			continue
-		case !utf8.Valid(s):
+		case !cpu.ValidUTF8(s):
 			c.replaced[row], _ = invalidBytes(s)
 			buf = appendValid(buf[:0], s)
 			s = buf

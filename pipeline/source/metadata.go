@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // AllMetadata stands for every column or member besides text and id, see [WithMetadata].
@@ -194,7 +195,7 @@ func (m *lineMetadata) add(line []byte) {
 
 // append appends a value, bytes that are not UTF-8 apart.
 func (m *lineMetadata) append(c *array.StringBuilder, value []byte) {
-	if !utf8.Valid(value) {
+	if !cpu.ValidUTF8(value) {
 		n, _ := invalidBytes(value)
 		m.replaced += int64(n)
 		m.valid = appendValid(m.valid[:0], value)

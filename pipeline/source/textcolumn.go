@@ -2,11 +2,12 @@ package source
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // textColumn gathers the cells of a column of texts.
@@ -27,7 +28,7 @@ func (c *textColumn) append(content []byte, quoted bool) (replaced int64) {
 	default:
 		c.payload = append(c.payload, content...)
 	}
-	if cell := c.payload[from:]; !c.checked && !utf8.Valid(cell) {
+	if cell := c.payload[from:]; !c.checked && !cpu.ValidUTF8(cell) {
 		n, _ := invalidBytes(cell)
 		replaced = int64(n)
 		c.payload = appendValid(c.payload[:from], bytes.Clone(cell))

@@ -21,8 +21,8 @@ func (c *classes) classify(s []byte) {
 	c.union = cpu.Classify(c.blocks, s)
 }
 
-// asciiSpace has the White_Space below 80.
-var asciiSpace = [256]bool{'\t': true, '\n': true, '\v': true, '\f': true, '\r': true, ' ': true}
+// spaceBytes are the White_Space below 80.
+var spaceBytes = cpu.NewByteSet('\t', '\n', '\v', '\f', '\r', ' ')
 
 // continuationBytes are those that go on with a code point in UTF-8: 80 to BF.
 var continuationBytes = func() *cpu.ByteSet {

@@ -8,8 +8,8 @@ import "github.com/rosaline-go/rosaline/cpu"
 // the hexagrams with E4 B7.
 type ideographs struct {
 	known  bool     // of the text at hand
-	first  []uint64 // bytes E4 to E9, by block
-	second []uint64 // bytes B7
+	first  byteMask // bytes E4 to E9
+	second byteMask // bytes B7
 }
 
 var (
@@ -17,21 +17,14 @@ var (
 	hexagramSecond = cpu.NewByteSet(0xb7)
 )
 
-// find looks for ideographs in valid UTF-8 of so many blocks, unless there are no
-// vectors that make it faster than looking at all code points. It reports whether it
-// did.
-func (x *ideographs) find(s []byte, blocks int) bool {
+// find looks for ideographs in valid UTF-8, unless there are no vectors that make it
+// faster than looking at all code points. It reports whether it did.
+func (x *ideographs) find(s []byte) bool {
 	if cpu.Active() == cpu.Generic {
 		return false
 	}
-	if cap(x.first) <= blocks {
-		n := blocks + blocks/2 + 1
-		x.first, x.second = make([]uint64, n), make([]uint64, n)
-	}
-	x.first, x.second = x.first[:blocks], x.second[:blocks+1]
-	cpu.MaskAny(x.first, s, ideographFirst)
-	cpu.MaskAny(x.second, s, hexagramSecond)
-	x.second[blocks] = 0
+	x.first.find(s, ideographFirst)
+	x.second.find(s, hexagramSecond)
 	return true
 }
 

@@ -36,7 +36,7 @@ type Measurer struct {
 	classes    classes
 	hist       histogram
 	edges      []uint64 // where words begin and end, a word for each block and one more
-	runes      []uint64 // where code points above 7F begin, where a block has any
+	runes      byteMask // where code points above 7F begin, where a block has any
 	valid      bool     // the text is UTF-8, or ASCII
 	ideographs ideographs
 	rules      ruleMemory
@@ -152,18 +152,16 @@ func (m *Measurer) begin(s []byte, c *classes) {
 		return
 	}
 	m.valid = cpu.ValidUTF8(s)
-	if cap(m.runes) < n {
-		m.runes = make([]uint64, n+n/2)
-	}
-	m.runes = m.runes[:n]
 	if m.valid {
-		cpu.MaskAny(m.runes, s, continuationBytes)
+		m.runes.find(s, continuationBytes)
+	} else {
+		m.runes.resize(len(s))
 	}
 	wide := 0
 	for i := range c.blocks {
 		wide += bits.OnesCount64(c.blocks[i].NonASCII)
 	}
-	m.ideographs.known = m.valid && 2*wide > len(s) && m.ideographs.find(s, n-1)
+	m.ideographs.known = m.valid && 2*wide > len(s) && m.ideographs.find(s)
 }
 
 // countRunes counts the code points above 7F that begin in block i. Its result is

@@ -129,7 +129,7 @@ var wideBytes, suspectBytes = func() (wide, suspect *cpu.ByteSet) {
 		switch {
 		case b >= utf8.RuneSelf:
 			w = append(w, byte(b))
-		case b < ' ' && !asciiSpace[b], b == 0x7f:
+		case b < ' ' && !spaceBytes.Contains(byte(b)), b == 0x7f:
 			c = append(c, byte(b))
 		}
 	}
@@ -337,7 +337,7 @@ func (p *repairer) compose(r rune) bool {
 func (set Repairs) drops(r rune) bool {
 	switch {
 	case r < ' ':
-		return set&RepairControl != 0 && !asciiSpace[r]
+		return set&RepairControl != 0 && !spaceBytes.Contains(byte(r))
 	case r < 0x7f:
 		return false
 	case r < 0xa0:

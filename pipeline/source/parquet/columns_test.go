@@ -112,7 +112,7 @@ func TestDurations(t *testing.T) {
 	require.NoError(t, err)
 	w, err := pqarrow.NewFileWriter(batch.Schema(), f, nil, pqarrow.DefaultWriterProps())
 	require.NoError(t, err)
-	require.NoError(t, w.AppendKeyValueMetadata(arrowSchemaKey, base64.StdEncoding.EncodeToString(stream.Bytes())))
+	require.NoError(t, w.AppendKeyValueMetadata(ArrowSchemaKey, base64.StdEncoding.EncodeToString(stream.Bytes())))
 	require.NoError(t, w.Write(batch))
 	require.NoError(t, w.Close())
 

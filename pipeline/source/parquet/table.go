@@ -104,23 +104,32 @@ func (t *table) check() error {
 // checkArrowSchema looks at the Arrow schema that writers of Arrow leave in the footer. The
 // library takes its lengths on trust; the reader of this module does not.
 func (t *table) checkArrowSchema() error {
-	v := t.meta.KeyValueMetadata().FindValue(arrowSchemaKey)
+	v := t.meta.KeyValueMetadata().FindValue(ArrowSchemaKey)
 	if v == nil {
 		return nil
 	}
-	message, err := base64.StdEncoding.DecodeString(*v)
+	_, err := DecodeArrowSchema(*v)
+	return err
+}
+
+// ArrowSchemaKey is the key under which programs of Arrow keep the schema of a Parquet
+// file in its footer.
+const ArrowSchemaKey = "ARROW:schema"
+
+// DecodeArrowSchema decodes the value of [ArrowSchemaKey]: base64 of the first message of
+// an Arrow stream. It allocates no more than a value of its length can hold. The error is
+// that of the decoder of base64 or of [stringtensor.NewIPCStreamReader].
+func DecodeArrowSchema(value string) (*arrow.Schema, error) {
+	message, err := base64.StdEncoding.DecodeString(value)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := stringtensor.NewIPCStreamReader(bytes.NewReader(message))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.Close()
+	return r.Schema(), r.Close()
 }
-
-// arrowSchemaKey is where the Arrow schema is.
-const arrowSchemaKey = "ARROW:schema"
 
 // seek goes to the place at which the table is opened.
 func (t *table) seek() error {

@@ -218,7 +218,7 @@ func TestCuts(t *testing.T) {
 func TestArrowSchemaLies(t *testing.T) {
 	data, err := os.ReadFile(foreign("pyarrow-zstd.parquet"))
 	require.NoError(t, err)
-	at := bytes.Index(data, []byte(arrowSchemaKey)) + len(arrowSchemaKey)
+	at := bytes.Index(data, []byte(ArrowSchemaKey)) + len(ArrowSchemaKey)
 	require.Positive(t, at)
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	for n := at + 3; n < at+200; n += 7 {

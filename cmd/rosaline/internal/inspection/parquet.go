@@ -1,14 +1,11 @@
 package inspection
 
 import (
-	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -17,7 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
-	"github.com/rosaline-go/rosaline/stringtensor"
+	"github.com/rosaline-go/rosaline/cpu"
+	tables "github.com/rosaline-go/rosaline/pipeline/source/parquet"
 )
 
 // footerSize is what ends a Parquet file: the length of the footer and the magic.
@@ -61,10 +59,10 @@ func (r *Report) parquetFooter(read *file.Reader) (err error) {
 	var others metadata.KeyValueMetadata
 	stored := (*arrow.Schema)(nil)
 	for _, kv := range meta.KeyValueMetadata() {
-		if kv.Key != storedSchema {
+		if kv.Key != tables.ArrowSchemaKey {
 			_ = others.Append(kv.Key, kv.GetValue())
-		} else if stored, err = decodeSchema(kv.GetValue()); err != nil {
-			return err
+		} else if stored, err = tables.DecodeArrowSchema(kv.GetValue()); err != nil {
+			return fmt.Errorf("%s: %w", kv.Key, err)
 		}
 	}
 	s, err := pqarrow.FromParquet(meta.Schema, nil, others)
@@ -76,25 +74,6 @@ func (r *Report) parquetFooter(read *file.Reader) (err error) {
 	}
 	r.schema(s)
 	return nil
-}
-
-// storedSchema is the key under which Arrow programs keep the schema of a Parquet file,
-// as base64 of the first message of an Arrow stream.
-const storedSchema = "ARROW:schema"
-
-// decodeSchema decodes a stored schema. The Arrow library would allocate whatever the
-// message says.
-func decodeSchema(value string) (*arrow.Schema, error) {
-	b, err := base64.StdEncoding.DecodeString(value)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", storedSchema, err)
-	}
-	read, err := stringtensor.NewIPCStreamReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", storedSchema, err)
-	}
-	defer read.Close()
-	return read.Schema(), nil
 }
 
 func sameNames(a, b *arrow.Schema) bool {
@@ -200,7 +179,7 @@ func (c *columnCheck) read(column file.ColumnChunkReader) error {
 }
 
 func validUTF8(v parquet.ByteArray) error {
-	if utf8.Valid(v) {
+	if cpu.ValidUTF8(v) {
 		return nil
 	}
 	return errors.New("a string that is not UTF-8: " + strconv.QuoteToASCII(string(v[:min(len(v), 80)])))
