@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
 // borrowed returns c over borrowed copies of its buffers and counts, per buffer, how
@@ -154,7 +156,7 @@ func TestCompactLetsGo(t *testing.T) {
 
 // Many borrowed buffers must not make each derived column quadratic.
 func TestManyClaimsAreLinear(t *testing.T) {
-	requireLinear(t, 2000, func(n int) func() {
+	lineartime.Require(t, 500, func(n int) func() {
 		var buffers []*Buffer
 		for range n {
 			buffers = append(buffers, NewBuffer(make([]byte, 13), func() {}))

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
 // layout is the device layout of m, by definition.
@@ -325,7 +327,7 @@ func TestPackWritesItsOwnMemoryOnly(t *testing.T) {
 // through those that it does not use. There are n² buffers for n parts, so that it
 // would be cubic.
 func TestPartsOfManyBuffersAreLinear(t *testing.T) {
-	requireLinear(t, 150, func(n int) func() {
+	lineartime.Require(t, 24, func(n int) func() {
 		c := modelOf(strings.Split(strings.Repeat("a row for a buffer of its own,", n*n), ",")...).build(t, 40)
 		require.GreaterOrEqual(t, len(c.Buffers()), n*n)
 		parts := make([]*Column, n)

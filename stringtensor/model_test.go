@@ -1,10 +1,6 @@
 package stringtensor
 
 import (
-	"fmt"
-	"testing"
-	"time"
-
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -175,30 +171,4 @@ func acrossBuffers() (*Column, model) {
 	const a, b = "the first row", "and the other"
 	return newColumn([]StringView16{pooledView([]byte(a), 0, 0), pooledView([]byte(b), 1, 13)},
 		[]*Buffer{NewBuffer([]byte(a+"something els"), nil), NewBuffer([]byte("something els"+b), nil)}, bitmap{}, 0), modelOf(a, b)
-}
-
-// requireLinear fails when work on 2n takes far more than twice the time of work
-// on n. The bound lies between linear (2) and quadratic (4); the best of several
-// runs, and several attempts, keep noise out.
-func requireLinear(t *testing.T, n int, prepare func(n int) func()) {
-	t.Helper()
-	best := func(work func()) time.Duration {
-		d := time.Duration(1 << 62)
-		for range 5 {
-			start := time.Now()
-			work()
-			d = min(d, time.Since(start))
-		}
-		return d
-	}
-	one, two := prepare(n), prepare(2*n)
-	var tried []string
-	for range 12 {
-		a, b := best(one), best(two)
-		if float64(b) < 3.2*float64(a) {
-			return
-		}
-		tried = append(tried, fmt.Sprintf("%v and %v", a, b))
-	}
-	require.Failf(t, "not linear", "work on %d and %d took %v", n, 2*n, tried)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
 func TestUTF8IndexAgreesWithStdlib(t *testing.T) {
@@ -49,7 +51,7 @@ func TestCheckOfSharedTextIsLinear(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			requireLinear(t, 1<<14, func(n int) func() {
+			lineartime.Require(t, 1<<12, func(n int) func() {
 				c := sharedRows(n)
 				return func() { require.NoError(t, check(c)) }
 			})

@@ -1,17 +1,13 @@
 package source
 
 import (
-	"context"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
-// Inputs made to be slow: eight times as much must take about eight times as
-// long. The best of several runs keeps other load on the machine out.
+// Inputs made to be slow.
 func TestHostileInputsTakeLinearTime(t *testing.T) {
 	repeat := func(s string, n int) string { return strings.Repeat(s, n/len(s)) }
 	wrap := func(s string) string { return `{"text":` + s + `}` }
@@ -41,37 +37,15 @@ func TestHostileInputsTakeLinearTime(t *testing.T) {
 		"missing keys": func(n int) string { return repeat(`{"txet":1,"tetx":2}`+"\n", n/16) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			cost := func(data string) time.Duration {
-				start := time.Now()
-				// A decoder each time: one that is kept has its scratch memory for
-				// the small size at hand, and for the large one not.
-				d := newDecoder(t, WithSurrogates(Replace), WithInvalidUTF8(Replace))
-				r := stdin(strings.NewReader(data))
-				for {
-					c, err := r.Next(context.Background())
-					if err == io.EOF {
-						break
-					}
-					require.NoError(t, err)
-					_, err = d.Decode(c)
-					require.NoError(t, err)
-					c.Release()
+			lineartime.Require(t, 150_000, func(n int) func() {
+				data := build(n)
+				return func() {
+					// A decoder each time: one that is kept has its scratch memory for
+					// the small size at hand, and for the large one not.
+					d := newDecoder(t, WithSurrogates(Replace), WithInvalidUTF8(Replace))
+					decodeAll(t, stdin(strings.NewReader(data)), d)
 				}
-				require.NoError(t, r.Close())
-				return time.Since(start)
-			}
-			const n, factor = 300_000, 8
-			small, large := build(n), build(factor*n)
-			bestSmall, bestLarge := time.Hour, time.Hour
-			for try := 0; ; try++ {
-				bestSmall = min(bestSmall, cost(small), cost(small))
-				bestLarge = min(bestLarge, cost(large))
-				ratio := float64(bestLarge) / float64(bestSmall)
-				if ratio < 6*factor { // factor if linear, more where caches overflow, factor² if quadratic
-					return
-				}
-				require.Less(t, try, 60, "%d times the input takes %.0f times as long: %v and %v", factor, ratio, bestSmall, bestLarge)
-			}
+			})
 		})
 	}
 }

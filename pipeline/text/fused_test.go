@@ -318,7 +318,7 @@ func TestBatchGivesUpUnusualMemory(t *testing.T) {
 func TestFusedIsLinear(t *testing.T) {
 	f := newFused(t, WithStages(StageClean, StageQuality, StagePII, StageDedup), WithQuality(newQuality(t, WithMinEntropy(0.001), WithMaxRepetition(0.999))))
 	// Long enough that the caches of the processor do not hold the shorter ones alone.
-	requireLinear(t, 512<<10, func(s []byte) {
+	requireLinear(t, 128<<10, func(s []byte) {
 		col, err := stringtensor.FromBytes([][]byte{s})
 		require.NoError(t, err)
 		process(t, f, col)

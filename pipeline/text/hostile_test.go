@@ -2,14 +2,12 @@ package text
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
 // hostile are texts that could make some step of a text stage slow.
@@ -43,35 +41,15 @@ func allPlanes(n int) []byte {
 	return b
 }
 
-// requireLinear runs f on hostile texts of n and of 4n bytes. Linear work takes
-// 4 times as long, quadratic 16 times; the limit leaves room for cold caches
-// and a busy machine. Times too short to tell anything count as 50 µs.
+// requireLinear requires that f takes linear time on hostile texts of n bytes and more.
 func requireLinear(t *testing.T, n int, f func(s []byte)) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes times")
-	}
-	const shortest = 50 * time.Microsecond
 	for name, text := range hostile {
-		small, large := text(n), text(4*n)
-		ratio := math.Inf(1)
-		for range 20 { // a busy machine spoils many
-			a, b := fastest(small, f), fastest(large, f)
-			if ratio = min(ratio, float64(b)/float64(max(a, shortest))); ratio < 12 {
-				break
-			}
-		}
-		require.Less(t, ratio, 12.0, "%s: four times the text takes %.1f times as long", name, ratio)
+		t.Run(name, func(t *testing.T) {
+			lineartime.Require(t, n, func(n int) func() {
+				s := text(n)
+				return func() { f(s) }
+			})
+		})
 	}
-}
-
-// fastest returns the least time of three runs.
-func fastest(s []byte, f func([]byte)) time.Duration {
-	best := time.Duration(math.MaxInt64)
-	for range 3 {
-		start := time.Now()
-		f(s)
-		best = min(best, time.Since(start))
-	}
-	return best
 }

@@ -228,7 +228,7 @@ func TestMeasurerGivesUpMemory(t *testing.T) {
 
 func TestMeasureIsLinear(t *testing.T) {
 	m := NewMeasurer()
-	requireLinear(t, 64<<10, func(s []byte) { m.Measure(s) })
+	requireLinear(t, 16<<10, func(s []byte) { m.Measure(s) })
 }
 
 // TestCheckAtTheBounds holds texts to bounds that they just meet, just miss, or meet by
@@ -267,7 +267,7 @@ func TestCheckAtTheBounds(t *testing.T) {
 
 func TestCheckIsLinear(t *testing.T) {
 	m, q := NewMeasurer(), newQuality(t, WithPreset(PresetPretraining))
-	requireLinear(t, 64<<10, func(s []byte) { q.Check(m, s) })
+	requireLinear(t, 16<<10, func(s []byte) { q.Check(m, s) })
 }
 
 // TestMeasureOneLargeText measures 64 MB of one word, whose counters do not fit 16 bits.

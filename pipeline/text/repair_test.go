@@ -6,13 +6,14 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/internal/lineartime"
 )
 
 func repaired(set Repairs, s string) string { return string(set.Append(nil, []byte(s))) }
@@ -180,20 +181,12 @@ func FuzzRepair(f *testing.F) {
 func TestRepairsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"Ã", "©", "Ã©", misread("Ã"), "”", "Ð”", "\u200d", "م\u200d", "\u0081", "â\u0081", "a\u0303", "\u0303", "I\u200b\u0300ƒ", "A\u0315\u0303", "é…”"} {
 		for _, before := range []string{"", "I"} {
-			n := 1 << 13 / len(unit)
-			took := func(s string) time.Duration {
-				best := time.Hour
-				for range 3 {
-					began := time.Now()
-					repaired(repairEnd-1, s)
-					best = min(best, time.Since(began))
-				}
-				return best
-			}
-			eighth := took(before + strings.Repeat(unit, n))
-			if whole := took(before + strings.Repeat(unit, 8*n)); whole > 30*eighth+50*time.Millisecond {
-				t.Errorf("%q: %v for an eighth, %v for the whole", unit, eighth, whole)
-			}
+			t.Run(before+unit, func(t *testing.T) {
+				lineartime.Require(t, 1<<12/len(unit), func(n int) func() {
+					s := before + strings.Repeat(unit, n)
+					return func() { repaired(repairEnd-1, s) }
+				})
+			})
 		}
 	}
 }

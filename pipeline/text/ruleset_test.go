@@ -363,7 +363,7 @@ func TestRuleSetsAreLinear(t *testing.T) {
 	open.MinSentences, open.KeepUnpunctuated = 0, true
 	q := newQuality(t, WithC4(open))
 	m := NewMeasurer()
-	requireLinear(t, 1<<15, func(s []byte) {
+	requireLinear(t, 1<<13, func(s []byte) {
 		q.MeasureGopher(m, s)
 		q.MeasureFineweb(m, s)
 		q.Filter(m, new([]byte), s)
