@@ -16,13 +16,16 @@ FUZZTIME ?= 10000x
 RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/... ./pipeline/text/ ./cmd/... ./examples/... ./bench/pipeline/...
 # Packages whose results must not depend on the instructions of the processor.
 LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
-# Machines the packages are built for, besides this one; no cgo.
-CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
+# Machines that everything is built for besides this one, no cgo; and those for which it is
+# what depends on the machine: the rest takes minutes each and has no code of its own there.
+CROSS    := linux/arm64
+CROSSLIB := linux/386 darwin/arm64 windows/amd64
+PORTABLE := ./cpu/ ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
 # The main job, on the examples.
 EXAMPLES := examples/corpus
 
 .DEFAULT_GOAL := help
-.PHONY: run test levels race lint generated cross bench fuzz build clean help
+.PHONY: run test levels race lint generated cross interop bench fuzz build clean help
 
 run: build ## run the main job on the examples: text in, clean text out
 	@mkdir -p $(OUT)
@@ -52,11 +55,17 @@ lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 generated: ## check that generated files are what their generators write
 	.ci/generated
 
-cross: ## build every package without cgo for the other machines
+cross: ## build for other machines, without cgo
 	@set -e; for t in $(CROSS); do \
 		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build ./..."; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./...; \
+	done; for t in $(CROSSLIB); do \
+		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build of libraries"; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(PORTABLE); \
 	done
+
+interop: ## write and read tables with pyarrow, polars and datasets (needs Python; installs them in .cache)
+	GO=$(GO) .ci/interop
 
 bench: ## compare with other systems in one run (installs them in .venv and .cache)
 	bench/text/run
