@@ -1,0 +1,105 @@
+package rosa
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func saved(t require.TestingT, s *State) []byte {
+	var b bytes.Buffer
+	require.NoError(t, s.Save(&b))
+	return b.Bytes()
+}
+
+// TestSaveLoad: a loaded state goes on as the one that was saved.
+func TestSaveLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawTokens(t)
+		cut := rapid.IntRange(0, len(x)).Draw(t, "cut")
+		s := NewState()
+		_, err := s.Prefill(x[:cut])
+		require.NoError(t, err)
+		file := bytes.NewReader(append(saved(t, s), "more"...))
+		loaded, err := Load(iotest.HalfReader(file), WithRollback(3))
+		require.NoError(t, err)
+		require.Equal(t, 4, file.Len(), "it reads no more than its own")
+		require.Equal(t, s.Predict(), loaded.Predict())
+		got, err := loaded.Prefill(x[cut:])
+		require.NoError(t, err)
+		require.Equal(t, brute(x)[cut:], got)
+		require.Equal(t, x, loaded.Tokens(nil))
+	})
+}
+
+// TestLoadDamaged: every byte changed, every length, and what a right checksum vouches for.
+func TestLoadDamaged(t *testing.T) {
+	for _, x := range [][]int64{nil, {1, 2, 1, 2, 9}, {1, -5, 1 << 40, -5, 1}} {
+		s := NewState()
+		_, err := s.Prefill(x)
+		require.NoError(t, err)
+		file := saved(t, s)
+		for i := range file {
+			_, err := Load(bytes.NewReader(file[:i]))
+			require.ErrorIs(t, err, ErrCorrupt, "%d of %d bytes", i, len(file))
+			bad := bytes.Clone(file)
+			bad[i] ^= 0x41
+			_, err = Load(bytes.NewReader(bad))
+			require.Error(t, err, "byte %d", i)
+			require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrVersion), err)
+		}
+	}
+	forge := func(width uint32, tokens uint64, names []int64, text ...byte) error {
+		b := binary.LittleEndian.AppendUint32([]byte(saveMagic), saveVersion)
+		b = binary.LittleEndian.AppendUint32(b, width)
+		b = binary.LittleEndian.AppendUint64(b, 0)
+		b = binary.LittleEndian.AppendUint64(b, tokens)
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(names)))
+		for _, n := range names {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		}
+		b = append(b, text...)
+		_, err := Load(bytes.NewReader(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))))
+		return err
+	}
+	require.NoError(t, forge(4, 1, []int64{-7}, 0, 1, 0, 0))
+	require.ErrorIs(t, forge(4, 1, []int64{-7}, 1, 1, 0, 0), ErrCorrupt, "a code that no name has")
+	require.ErrorIs(t, forge(4, 2, []int64{-7, -7}, 0, 1, 0, 0, 0, 1, 0, 0), ErrCorrupt, "a name twice")
+	require.ErrorIs(t, forge(4, 1, []int64{65}, 0, 1, 0, 0), ErrCorrupt, "a byte as a name")
+	require.ErrorIs(t, forge(2, 1, nil, 1, 1), ErrCorrupt)
+	require.ErrorIs(t, forge(1, 1<<40, nil, 1), ErrCorrupt)
+	require.ErrorIs(t, forge(1, MaxTokens, nil, 1), ErrCorrupt, "more than there is")
+	broken := errors.New("disk on fire")
+	_, err := Load(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+	require.ErrorIs(t, NewState().Save(failingWriter{broken}), broken)
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+var _ io.Writer = failingWriter{}
+
+func FuzzLoad(f *testing.F) {
+	for _, x := range [][]int64{nil, {1, 2, 1}, {5, -1, 5}} {
+		s := NewState()
+		_, _ = s.Prefill(x)
+		f.Add(saved(f, s))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		s, err := Load(bytes.NewReader(file))
+		if err != nil {
+			require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrVersion), err)
+			return
+		}
+		require.Equal(t, file[:len(saved(t, s))], saved(t, s))
+	})
+}

@@ -1,0 +1,326 @@
+package rosa
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// symbol is what a text is made of: a byte, or the dense code of a token.
+type symbol interface{ ~uint8 | ~uint32 }
+
+// node is an internal node of a tree. Its string is the depth symbols from latest on, and
+// so is the label of the edge that leads to it, so that neither needs a place of its own.
+// How children are kept is said in children.go.
+type node struct {
+	depth  int32
+	parent int32
+	link   int32 // the node of the string without its first symbol
+	latest int32 // start of the newest suffix below, while the tree climbs; see touch
+	kids   [3]int32
+	tags   uint32
+}
+
+// tree is the suffix tree of a text that grows at its end, by Ukkonen's algorithm (On-line
+// construction of suffix trees, Algorithmica 14, 1995). Nodes know the newest leaf below.
+//
+//   - After each symbol, the active point stands for the longest suffix that also occurs
+//     earlier: its length is L. Every earlier occurrence is a leaf below it, and leaves
+//     come in the order of their starts, so that the newest leaf is the newest occurrence.
+//   - Where the text goes on as it did behind that occurrence, the match grows by one and
+//     its source moves by one: a newer source of the longer match would, without its last
+//     symbol, have been a newer source of the shorter one. Nothing else changes.
+//   - A new leaf is the newest below all of its ancestors: touch tells them. That climb is
+//     short in ordinary texts and long in repetitive ones. When climbs have cost more than
+//     climbsPerLeaf allows, the nodes are arranged as a link-cut tree, once, and from then
+//     on the path from a leaf to the root is told in amortised O(log n).
+//
+// A child is a node, its number, or a leaf, ^start; no node is 0, the root.
+type tree[S symbol] struct {
+	text  []S
+	gone  int // symbols before the text that are not held any more
+	nodes []node
+	slabs slabs
+	root  []int32 // children of the root by symbol; 0 is none
+
+	// The active point: length symbols below the root, on the edge from at to below or, if
+	// below is 0, not yet walked down to.
+	at, below int32
+	length    int32
+	start     int32 // of the newest earlier occurrence, if length is not 0
+
+	leaves, climbs int64
+	paths          linkCut // of the nodes, if used
+	undo           *undo   // of the last symbols, if kept
+	window         *window // of symbols that are not forgotten, if there is one
+}
+
+// A climb may go on for so long, all in all, before the link-cut tree takes over: of
+// English a leaf takes three to seven steps, of random bits up to 17, of combs n.
+const (
+	climbsPerLeaf = 40
+	climbsAtLeast = 1 << 17
+)
+
+// newTree returns the tree of the empty text, of which so many last symbols can be taken
+// back, and with a window if its size is not 0.
+func newTree[S symbol](keep, size int) *tree[S] {
+	t := &tree[S]{nodes: make([]node, 1, 8)}
+	if size > 0 {
+		t.window = &window{size: int32(size), spare: int32(keep)}
+	} else if keep > 0 {
+		t.undo = &undo{keep: keep}
+	}
+	if narrow[S]() {
+		t.root = make([]int32, 256)
+	}
+	t.nodes[0].latest = -1
+	return t
+}
+
+// narrow reports whether S is a byte. It is a constant to the compiler.
+func narrow[S symbol]() bool { return unsafe.Sizeof(*new(S)) == 1 }
+
+// append appends a symbol and finds the newest earlier occurrence of the longest suffix
+// that has one: t.start, t.length. Amortised O(log n), and O(1) where the match grows.
+// Before it, so many tokens had codes.
+func (t *tree[S]) append(c S, names int) {
+	if t.undo != nil {
+		t.undo.begin(t.at, t.below, t.length, t.start, names)
+	}
+	if t.window != nil {
+		t.slide()
+		t.window.parents = push(t.window.parents, 0)
+	}
+	t.text = push(t.text, c)
+	if n := t.length; n > 0 && t.text[t.start+n] == c {
+		t.length = n + 1
+		return
+	}
+	t.extend(c)
+}
+
+// next returns the place of the symbol behind the newest earlier occurrence, −1 if there
+// is no match.
+func (t *tree[S]) next() int {
+	if t.length == 0 {
+		return -1
+	}
+	return int(t.start + t.length)
+}
+
+// extend inserts the suffixes that occurred before the symbol c at the end of the text,
+// longest first, and do not occur with it.
+func (t *tree[S]) extend(c S) {
+	end := int32(len(t.text)) - 1
+	at, below, length := t.at, t.below, t.length
+	var unlinked int32 // a new node whose link is not known yet
+	for {
+		// Walk down to the node or the edge where the suffix ends.
+		depth := t.nodes[at].depth
+		for length != depth {
+			if below == 0 {
+				below = *t.child(at, t.text[end-length+depth])
+			}
+			if below < 0 {
+				break
+			}
+			d := t.nodes[below].depth
+			if d > length {
+				break
+			}
+			at, depth, below = below, d, 0
+		}
+		leaf := end - length
+		if length == depth {
+			if unlinked != 0 {
+				t.nodes[unlinked].link = at
+				unlinked = 0
+			}
+			if p := t.child(at, c); p != nil {
+				t.at, t.below, t.length = at, *p, length+1
+				t.start = t.newest(*p)
+				return
+			}
+			t.undo.leaf(at, uint32(c), false, !t.paths.used())
+			t.addChild(at, c, ^leaf)
+			t.setParent(^leaf, at)
+			t.leaves++
+			if at == 0 {
+				t.at, t.below, t.length = 0, 0, 0
+				return
+			}
+			t.touch(at, leaf)
+		} else {
+			// The edge goes on with another symbol: that of the longer suffix before, or,
+			// of the first, that of the occurrence which the text does not follow.
+			m := t.newNode()
+			edge := t.child(at, t.text[leaf+depth])
+			other := t.text[t.label(below)+length]
+			*edge = m
+			t.undo.leaf(m, uint32(c), true, !t.paths.used())
+			// Its newest leaf is, until touch tells it, that below it.
+			t.nodes[m] = node{depth: length, parent: at, latest: t.label(below)}
+			t.twoChildren(m, other, below, c, ^leaf)
+			t.setParent(below, m)
+			t.setParent(^leaf, m)
+			t.leaves++
+			if t.paths.used() {
+				t.paths.insert(m, at, below)
+			}
+			t.touch(m, leaf)
+			if unlinked != 0 {
+				t.nodes[unlinked].link = m
+			}
+			unlinked = m
+		}
+		at, below = t.nodes[at].link, 0
+		length--
+	}
+}
+
+// walkDown makes the active point canonical: at is the deepest node above it, or on it.
+func (t *tree[S]) walkDown() {
+	end := int32(len(t.text))
+	for depth := t.nodes[t.at].depth; t.length > depth; {
+		if t.below == 0 {
+			t.below = *t.child(t.at, t.text[end-t.length+depth])
+		}
+		if t.below < 0 || t.nodes[t.below].depth > t.length {
+			return
+		}
+		t.at, t.below, depth = t.below, 0, t.nodes[t.below].depth
+	}
+}
+
+// newNode returns a node that is none yet.
+func (t *tree[S]) newNode() int32 {
+	if w := t.window; w != nil && len(w.free) > 0 {
+		v := w.free[len(w.free)-1]
+		w.free = w.free[:len(w.free)-1]
+		return v
+	}
+	t.nodes = push(t.nodes, node{})
+	return int32(len(t.nodes)) - 1
+}
+
+// setParent tells a child the node that it is below.
+func (t *tree[S]) setParent(child, parent int32) {
+	switch {
+	case child > 0:
+		t.nodes[child].parent = parent
+	case t.window != nil:
+		t.window.parents[^child] = parent
+	}
+}
+
+// label returns a start of the string of a child.
+func (t *tree[S]) label(child int32) int32 {
+	if child < 0 {
+		return ^child
+	}
+	if t.window != nil && t.paths.used() {
+		return t.paths.value(child) // others may be forgotten
+	}
+	return t.nodes[child].latest
+}
+
+// newest returns the start of the newest leaf below a child.
+func (t *tree[S]) newest(child int32) int32 {
+	if child > 0 && t.paths.used() {
+		return t.paths.value(child)
+	}
+	return t.label(child)
+}
+
+// touch tells a node and its ancestors that the leaf, the newest of all, is below them.
+func (t *tree[S]) touch(v, leaf int32) {
+	if t.paths.used() {
+		t.paths.assign(v, leaf, t.undo)
+		return
+	}
+	if t.undo != nil {
+		latest := int32(-1)
+		for u := v; u != 0; u = t.nodes[u].parent {
+			if n := &t.nodes[u]; n.latest != latest {
+				latest = n.latest
+				t.undo.path(u, latest)
+			}
+		}
+	}
+	n := int64(0)
+	for nodes := t.nodes; v != 0; n++ {
+		p := &nodes[v]
+		p.latest = leaf
+		v = p.parent
+	}
+	t.climbs += n
+	if t.climbs > climbsPerLeaf*t.leaves+climbsAtLeast {
+		t.paths.build(t.nodes)
+	}
+}
+
+// bytes returns the memory of the tree.
+func (t *tree[S]) bytes() int {
+	return cap(t.text)*int(unsafe.Sizeof(*new(S))) + cap(t.nodes)*int(unsafe.Sizeof(node{})) +
+		4*cap(t.root) + t.slabs.bytes() + t.paths.bytes() + t.undo.bytes() + t.window.bytes()
+}
+
+// reset makes the tree that of the empty text, in the memory that it has. O(length).
+func (t *tree[S]) reset() {
+	clear(t.root)
+	t.slabs.reset()
+	t.undo.reset()
+	t.window.reset()
+	*t = tree[S]{text: t.text[:0], nodes: t.nodes[:1], slabs: t.slabs, root: t.root, undo: t.undo, window: t.window}
+}
+
+func (t *tree[S]) clone() *tree[S] {
+	c := *t
+	c.text, c.nodes, c.root = slices.Clone(t.text), slices.Clone(t.nodes), slices.Clone(t.root)
+	c.slabs, c.paths, c.undo = t.slabs.clone(), slices.Clone(t.paths), t.undo.clone()
+	c.window = t.window.clone()
+	return &c
+}
+
+// widened returns the tree with codes in place of bytes, which they equal, in place of t.
+// O(length).
+func widened(t *tree[uint8]) *tree[uint32] {
+	w := &tree[uint32]{
+		text: make([]uint32, len(t.text), cap(t.text)), nodes: slices.Clone(t.nodes), root: t.root,
+		at: t.at, below: t.below, length: t.length, start: t.start,
+		leaves: t.leaves, climbs: t.climbs, paths: t.paths, undo: t.undo, window: t.window, gone: t.gone,
+	}
+	for i, c := range t.text {
+		w.text[i] = uint32(c)
+	}
+	for v := 1; v < len(t.nodes); v++ {
+		if t.nodes[v].depth == 0 {
+			continue // it is free
+		}
+		count, first, before := 0, uint32(0), int32(0)
+		t.eachChild(&t.nodes[v], func(c uint32, child *int32) {
+			switch count++; count {
+			case 1:
+				first, before = c, *child
+			case 2:
+				w.twoChildren(int32(v), first, before, c, *child)
+			default:
+				w.addChild(int32(v), c, *child)
+			}
+		})
+	}
+	return w
+}
+
+// push is append that leaves an eighth of the memory spare at most.
+func push[T any](s []T, x T) []T {
+	if len(s) < cap(s) {
+		s = s[:len(s)+1]
+		s[len(s)-1] = x
+		return s
+	}
+	grown := make([]T, len(s)+1, len(s)+len(s)/8+8)
+	copy(grown, s)
+	grown[len(s)] = x
+	return grown
+}
