@@ -6,6 +6,7 @@
 //	MatchViews        which views begin so                           stringtensor
 //	DiffViews         the first view that differs                    stringtensor
 //	SumLengths        bytes of all views                             stringtensor
+//	Equal             whether bytes are the same                     stringtensor
 //	Gather            strings of views, end to end                   stringtensor
 //	SelectOnes        places of the set bits                         stringtensor, text
 //	CountOnes         how many bits are set                          stringtensor, text, jsonstring
@@ -13,7 +14,9 @@
 //	Classify          masks of what each byte is                     text
 //	CountClasses      how many bytes of each class                   nothing yet
 //	IndexAny          the first byte that is in a set                text
-//	MaskAny           which bytes are in a set                       text, jsonstring
+//	MaskAny           which bytes are in a set                       text
+//	MaskJSON          which bytes need a look in a JSON string       jsonstring
+//	CountLowBits      code points by their lowest bits               text
 //	Prefetch          memory that will be needed soon                text
 //
 // The level is chosen once, when the program starts, by what the processor and the
@@ -37,6 +40,7 @@
 //	DiffViews, same memory            4.5    6.1
 //	DiffViews, shifted                2.0    2.8
 //	SumLengths                        6.4    –
+//	Equal, in cache / in memory       1.1/1.3 –
 //	Gather, in views                  1.7    –
 //	Gather, of 1–24 bytes             2.5    –
 //	Gather, documents end to end      1.2–1.5 – (0.9 of memmove in cache, 1.4 in memory)
@@ -47,6 +51,8 @@
 //	CountClasses                      27     –
 //	IndexAny, hit at 4 / 24 / none    1/2.5/8 –
 //	MaskAny                           16     –
+//	MaskJSON                          35     –
+//	CountLowBits                      4      –
 //	Prefetch, before dependent reads  5      –
 //
 // Where there is a dash the AVX-512 body was no faster there, by a fifth at best, and

@@ -39,6 +39,11 @@ func classifyAVX512(dst *[8]uint64, union *[8]uint64, s *byte, n int)
 //go:noescape
 func sumLengthsAVX2(views *[2]uint64, groups int) uint64
 
+// equalAVX2 reports whether groups of 128 bytes are the same.
+//
+//go:noescape
+func equalAVX2(a *byte, b *byte, groups int) bool
+
 // gatherAVX2 copies strings to dst from start on, until one has not the room that copies of
 // fixed size need, and returns how many it copied and where they end.
 //
@@ -80,7 +85,19 @@ func indexAnyAVX2(s []byte, tables *[32]byte) int
 //go:noescape
 func maskAnyAVX2(dst *uint64, s *byte, words int, tables *[32]byte)
 
+// maskJSONAVX2 sets the bits of what is special in a JSON string among the n bytes of s, 64 at least,
+// and those in used of the words with any.
+//
+//go:noescape
+func maskJSONAVX2(dst *uint64, s *byte, n int) (used uint64)
+
 // prefetchT0 asks for the lines of n addresses in all levels of the cache.
 //
 //go:noescape
 func prefetchT0(addresses *uint64, n int)
+
+// countLowBitsAVX2 adds the last bytes of code points in whole blocks, for each set of the lowest
+// three bits those that have all of them; it reads one byte behind the blocks.
+//
+//go:noescape
+func countLowBitsAVX2(counts *[8]int, s *byte, blocks int)

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func matchViewsAVX2(dst *uint64, views *[2]uint64, groups int, key uint64, mask uint64)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·matchViewsAVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         views+8(FP), CX
@@ -16,6 +16,8 @@ TEXT ·matchViewsAVX2(SB), NOSPLIT, $0-40
 group:
 	TESTQ       DX, DX
 	JZ          done
+	PREFETCHT0  2048(CX)
+	PREFETCHT0  2112(CX)
 	VMOVDQU     (CX), X2
 	VINSERTI128 $0x01, 64(CX), Y2, Y2
 	VMOVDQU     16(CX), X3
@@ -43,7 +45,7 @@ done:
 	RET
 
 // func diffViewsAVX2(a *[2]uint64, b *[2]uint64, groups int, shift uint64) int
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·diffViewsAVX2(SB), NOSPLIT, $0-40
 	MOVQ  a+0(FP), AX
 	MOVQ  b+8(FP), CX
@@ -57,24 +59,28 @@ TEXT ·diffViewsAVX2(SB), NOSPLIT, $0-40
 	JNZ   shifted
 
 same:
-	VMOVDQU (AX)(DI*1), Y0
-	VPXOR   (CX)(DI*1), Y0, Y0
-	VMOVDQU 32(AX)(DI*1), Y1
-	VPXOR   32(CX)(DI*1), Y1, Y1
-	VMOVDQU 64(AX)(DI*1), Y2
-	VPXOR   64(CX)(DI*1), Y2, Y2
-	VMOVDQU 96(AX)(DI*1), Y3
-	VPXOR   96(CX)(DI*1), Y3, Y3
-	VPOR    Y2, Y0, Y0
-	VPOR    Y3, Y1, Y1
-	VPOR    Y1, Y0, Y0
-	VPTEST  Y0, Y0
-	JNZ     done
-	SUBQ    $-128, DI
-	INCQ    BX
-	CMPQ    BX, DX
-	JB      same
-	JMP     done
+	PREFETCHT0 2048(AX)(DI*1)
+	PREFETCHT0 2112(AX)(DI*1)
+	PREFETCHT0 2048(CX)(DI*1)
+	PREFETCHT0 2112(CX)(DI*1)
+	VMOVDQU    (AX)(DI*1), Y0
+	VPXOR      (CX)(DI*1), Y0, Y0
+	VMOVDQU    32(AX)(DI*1), Y1
+	VPXOR      32(CX)(DI*1), Y1, Y1
+	VMOVDQU    64(AX)(DI*1), Y2
+	VPXOR      64(CX)(DI*1), Y2, Y2
+	VMOVDQU    96(AX)(DI*1), Y3
+	VPXOR      96(CX)(DI*1), Y3, Y3
+	VPOR       Y2, Y0, Y0
+	VPOR       Y3, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VPTEST     Y0, Y0
+	JNZ        done
+	SUBQ       $-128, DI
+	INCQ       BX
+	CMPQ       BX, DX
+	JB         same
+	JMP        done
 
 shifted:
 	VPBROADCASTD   const32_d<>+0(SB), Y0
@@ -83,43 +89,47 @@ shifted:
 	VPAND          Y2, Y1, Y1
 
 group:
-	VMOVDQU  (AX)(DI*1), Y2
-	VPSHUFD  $0x00, Y2, Y3
-	VPMAXUD  Y0, Y3, Y4
-	VPCMPEQD Y4, Y3, Y3
-	VPAND    Y1, Y3, Y3
-	VPADDQ   Y3, Y2, Y2
-	VPXOR    (CX)(DI*1), Y2, Y2
-	VMOVDQU  32(AX)(DI*1), Y3
-	VPSHUFD  $0x00, Y3, Y4
-	VPMAXUD  Y0, Y4, Y5
-	VPCMPEQD Y5, Y4, Y4
-	VPAND    Y1, Y4, Y4
-	VPADDQ   Y4, Y3, Y3
-	VPXOR    32(CX)(DI*1), Y3, Y3
-	VMOVDQU  64(AX)(DI*1), Y4
-	VPSHUFD  $0x00, Y4, Y5
-	VPMAXUD  Y0, Y5, Y6
-	VPCMPEQD Y6, Y5, Y5
-	VPAND    Y1, Y5, Y5
-	VPADDQ   Y5, Y4, Y4
-	VPXOR    64(CX)(DI*1), Y4, Y4
-	VMOVDQU  96(AX)(DI*1), Y5
-	VPSHUFD  $0x00, Y5, Y6
-	VPMAXUD  Y0, Y6, Y7
-	VPCMPEQD Y7, Y6, Y6
-	VPAND    Y1, Y6, Y6
-	VPADDQ   Y6, Y5, Y5
-	VPXOR    96(CX)(DI*1), Y5, Y5
-	VPOR     Y4, Y2, Y2
-	VPOR     Y5, Y3, Y3
-	VPOR     Y3, Y2, Y2
-	VPTEST   Y2, Y2
-	JNZ      done
-	SUBQ     $-128, DI
-	INCQ     BX
-	CMPQ     BX, DX
-	JB       group
+	PREFETCHT0 2048(AX)(DI*1)
+	PREFETCHT0 2112(AX)(DI*1)
+	PREFETCHT0 2048(CX)(DI*1)
+	PREFETCHT0 2112(CX)(DI*1)
+	VMOVDQU    (AX)(DI*1), Y2
+	VPSHUFD    $0x00, Y2, Y3
+	VPMAXUD    Y0, Y3, Y4
+	VPCMPEQD   Y4, Y3, Y3
+	VPAND      Y1, Y3, Y3
+	VPADDQ     Y3, Y2, Y2
+	VPXOR      (CX)(DI*1), Y2, Y2
+	VMOVDQU    32(AX)(DI*1), Y3
+	VPSHUFD    $0x00, Y3, Y4
+	VPMAXUD    Y0, Y4, Y5
+	VPCMPEQD   Y5, Y4, Y4
+	VPAND      Y1, Y4, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPXOR      32(CX)(DI*1), Y3, Y3
+	VMOVDQU    64(AX)(DI*1), Y4
+	VPSHUFD    $0x00, Y4, Y5
+	VPMAXUD    Y0, Y5, Y6
+	VPCMPEQD   Y6, Y5, Y5
+	VPAND      Y1, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPXOR      64(CX)(DI*1), Y4, Y4
+	VMOVDQU    96(AX)(DI*1), Y5
+	VPSHUFD    $0x00, Y5, Y6
+	VPMAXUD    Y0, Y6, Y7
+	VPCMPEQD   Y7, Y6, Y6
+	VPAND      Y1, Y6, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPXOR      96(CX)(DI*1), Y5, Y5
+	VPOR       Y4, Y2, Y2
+	VPOR       Y5, Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPTEST     Y2, Y2
+	JNZ        done
+	SUBQ       $-128, DI
+	INCQ       BX
+	CMPQ       BX, DX
+	JB         group
 
 done:
 	MOVQ BX, ret+32(FP)
@@ -134,7 +144,7 @@ DATA secondWord<>+8(SB)/8, $0xffffffffffffffff
 GLOBL secondWord<>(SB), RODATA|NOPTR, $16
 
 // func matchViewsAVX512(dst *uint64, views *[2]uint64, groups int, key uint64, mask uint64)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·matchViewsAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         views+8(FP), CX
@@ -144,18 +154,20 @@ TEXT ·matchViewsAVX512(SB), NOSPLIT, $0-40
 	VMOVDQU64    firstWords<>+0(SB), Z2
 
 group:
-	TESTQ     DX, DX
-	JZ        done
-	VMOVDQU64 (CX), Z3
-	VPERMT2Q  64(CX), Z2, Z3
-	VPANDQ    Z1, Z3, Z3
-	VPCMPEQQ  Z0, Z3, K1
-	KMOVB     K1, BX
-	MOVB      BL, (AX)
-	ADDQ      $0x80, CX
-	INCQ      AX
-	DECQ      DX
-	JMP       group
+	TESTQ      DX, DX
+	JZ         done
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VMOVDQU64  (CX), Z3
+	VPERMT2Q   64(CX), Z2, Z3
+	VPANDQ     Z1, Z3, Z3
+	VPCMPEQQ   Z0, Z3, K1
+	KMOVB      K1, BX
+	MOVB       BL, (AX)
+	ADDQ       $0x80, CX
+	INCQ       AX
+	DECQ       DX
+	JMP        group
 
 done:
 	VZEROUPPER
@@ -172,7 +184,7 @@ DATA firstWords<>+56(SB)/8, $0x000000000000000e
 GLOBL firstWords<>(SB), RODATA|NOPTR, $64
 
 // func diffViewsAVX512(a *[2]uint64, b *[2]uint64, groups int, shift uint64) int
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·diffViewsAVX512(SB), NOSPLIT, $0-40
 	MOVQ  a+0(FP), AX
 	MOVQ  b+8(FP), CX
@@ -186,19 +198,23 @@ TEXT ·diffViewsAVX512(SB), NOSPLIT, $0-40
 	JNZ   shifted
 
 same:
-	VMOVDQU64 (AX)(DI*1), Z0
-	VPXORQ    (CX)(DI*1), Z0, Z0
-	VMOVDQU64 64(AX)(DI*1), Z1
-	VPXORQ    64(CX)(DI*1), Z1, Z1
-	VPORQ     Z1, Z0, Z0
-	VPTESTMQ  Z0, Z0, K1
-	KTESTB    K1, K1
-	JNZ       done
-	SUBQ      $-128, DI
-	INCQ      BX
-	CMPQ      BX, DX
-	JB        same
-	JMP       done
+	PREFETCHT0 2048(AX)(DI*1)
+	PREFETCHT0 2112(AX)(DI*1)
+	PREFETCHT0 2048(CX)(DI*1)
+	PREFETCHT0 2112(CX)(DI*1)
+	VMOVDQU64  (AX)(DI*1), Z0
+	VPXORQ     (CX)(DI*1), Z0, Z0
+	VMOVDQU64  64(AX)(DI*1), Z1
+	VPXORQ     64(CX)(DI*1), Z1, Z1
+	VPORQ      Z1, Z0, Z0
+	VPTESTMQ   Z0, Z0, K1
+	KTESTB     K1, K1
+	JNZ        done
+	SUBQ       $-128, DI
+	INCQ       BX
+	CMPQ       BX, DX
+	JB         same
+	JMP        done
 
 shifted:
 	VPBROADCASTD    const32_d<>+0(SB), Z0
@@ -207,6 +223,10 @@ shifted:
 	VPANDQ          Z2, Z1, Z1
 
 group:
+	PREFETCHT0  2048(AX)(DI*1)
+	PREFETCHT0  2112(AX)(DI*1)
+	PREFETCHT0  2048(CX)(DI*1)
+	PREFETCHT0  2112(CX)(DI*1)
 	VMOVDQU64   (AX)(DI*1), Z2
 	VPSHUFD     $0x00, Z2, Z3
 	VPCMPUD     $0x05, Z0, Z3, K1
@@ -534,6 +554,47 @@ done:
 DATA lengthOnly<>+0(SB)/8, $0x00000000ffffffff
 DATA lengthOnly<>+8(SB)/8, $0x0000000000000000
 GLOBL lengthOnly<>(SB), RODATA|NOPTR, $16
+
+// func equalAVX2(a *byte, b *byte, groups int) bool
+// Requires: AVX, AVX2, MMX+
+TEXT ·equalAVX2(SB), NOSPLIT, $0-25
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ groups+16(FP), DX
+
+group:
+	TESTQ      DX, DX
+	JZ         same
+	PREFETCHT0 2048(AX)
+	PREFETCHT0 2112(AX)
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	VMOVDQU    (AX), Y0
+	VPXOR      (CX), Y0, Y0
+	VMOVDQU    32(AX), Y1
+	VPXOR      32(CX), Y1, Y1
+	VMOVDQU    64(AX), Y2
+	VPXOR      64(CX), Y2, Y2
+	VMOVDQU    96(AX), Y3
+	VPXOR      96(CX), Y3, Y3
+	VPOR       Y1, Y0, Y0
+	VPOR       Y2, Y0, Y0
+	VPOR       Y3, Y0, Y0
+	SUBQ       $-128, AX
+	SUBQ       $-128, CX
+	DECQ       DX
+	VPTEST     Y0, Y0
+	JZ         group
+	XORL       AX, AX
+	JMP        done
+
+same:
+	MOVL $0x00000001, AX
+
+done:
+	MOVB AL, ret+24(FP)
+	VZEROUPPER
+	RET
 
 // func gatherAVX2(dst []byte, ends *uint32, views [][2]uint64, buffers [][]byte, start int) (done int, end int)
 // Requires: AVX, CMOV
@@ -2030,6 +2091,88 @@ done:
 	VZEROUPPER
 	RET
 
+// func maskJSONAVX2(dst *uint64, s *byte, n int) (used uint64)
+// Requires: AVX, AVX2, BMI2
+TEXT ·maskJSONAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTB const8_2<>+0(SB), Y0
+	VPBROADCASTB const8_20<>+0(SB), Y1
+	VPBROADCASTB const8_5c<>+0(SB), Y2
+	XORL         DI, DI
+	XORL         R8, R8
+	SUBQ         $0x40, DX
+
+word:
+	VMOVDQU   (CX), Y3
+	VPXOR     Y0, Y3, Y4
+	VPMINUB   Y1, Y4, Y5
+	VPCMPEQB  Y5, Y4, Y4
+	VPCMPEQB  Y2, Y3, Y3
+	VPOR      Y3, Y4, Y4
+	VPMOVMSKB Y4, BX
+	VMOVDQU   32(CX), Y3
+	VPXOR     Y0, Y3, Y4
+	VPMINUB   Y1, Y4, Y5
+	VPCMPEQB  Y5, Y4, Y4
+	VPCMPEQB  Y2, Y3, Y3
+	VPOR      Y3, Y4, Y4
+	VPMOVMSKB Y4, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	MOVQ      BX, (AX)
+	XORL      SI, SI
+	TESTQ     BX, BX
+	SETNE     SI
+	SHLXQ     R8, SI, SI
+	ORQ       SI, DI
+	INCL      R8
+	ADDQ      $0x40, CX
+	ADDQ      $0x08, AX
+	SUBQ      $0x40, DX
+	JAE       word
+
+	// n is what is left less 64: the last 64 bytes once more, of which some are new.
+	CMPQ      DX, $-64
+	JE        done
+	ADDQ      DX, CX
+	VMOVDQU   (CX), Y3
+	VPXOR     Y0, Y3, Y4
+	VPMINUB   Y1, Y4, Y5
+	VPCMPEQB  Y5, Y4, Y4
+	VPCMPEQB  Y2, Y3, Y3
+	VPOR      Y3, Y4, Y4
+	VPMOVMSKB Y4, BX
+	VMOVDQU   32(CX), Y3
+	VPXOR     Y0, Y3, Y0
+	VPMINUB   Y1, Y0, Y1
+	VPCMPEQB  Y1, Y0, Y0
+	VPCMPEQB  Y2, Y3, Y3
+	VPOR      Y3, Y0, Y0
+	VPMOVMSKB Y0, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NEGQ      DX
+	SHRXQ     DX, BX, BX
+	MOVQ      BX, (AX)
+	XORL      SI, SI
+	TESTQ     BX, BX
+	SETNE     SI
+	SHLXQ     R8, SI, SI
+	ORQ       SI, DI
+
+done:
+	MOVQ DI, used+24(FP)
+	VZEROUPPER
+	RET
+
+DATA const8_2<>+0(SB)/1, $0x02
+GLOBL const8_2<>(SB), RODATA|NOPTR, $1
+
+DATA const8_5c<>+0(SB)/1, $0x5c
+GLOBL const8_5c<>(SB), RODATA|NOPTR, $1
+
 // func prefetchT0(addresses *uint64, n int)
 // Requires: MMX+
 TEXT ·prefetchT0(SB), NOSPLIT, $0-16
@@ -2047,3 +2190,98 @@ address:
 
 done:
 	RET
+
+// func countLowBitsAVX2(counts *[8]int, s *byte, blocks int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·countLowBitsAVX2(SB), NOSPLIT, $8-24
+	MOVQ         s+8(FP), AX
+	MOVQ         blocks+16(FP), CX
+	VPBROADCASTB const8_c0<>+0(SB), Y0
+	XORL         DX, DX
+	XORL         BX, BX
+	XORL         SI, SI
+	XORL         DI, DI
+	XORL         R8, R8
+	XORL         R9, R9
+	XORL         R10, R10
+	XORL         R11, R11
+
+block:
+	TESTQ     CX, CX
+	JZ        done
+	VMOVDQU   33(AX), Y1
+	VPCMPGTB  Y1, Y0, Y1
+	VPMOVMSKB Y1, R12
+	VMOVDQU   1(AX), Y1
+	VPCMPGTB  Y1, Y0, Y1
+	VPMOVMSKB Y1, R13
+	SHLQ      $0x20, R12
+	ORQ       R12, R13
+	NOTQ      R13
+	VMOVDQU   (AX), Y2
+	VMOVDQU   32(AX), Y3
+	VPSLLW    $0x07, Y3, Y1
+	VPMOVMSKB Y1, R12
+	VPSLLW    $0x07, Y2, Y1
+	VPMOVMSKB Y1, R14
+	SHLQ      $0x20, R12
+	ORQ       R12, R14
+	ANDQ      R13, R14
+	VPSLLW    $0x06, Y3, Y1
+	VPMOVMSKB Y1, R12
+	VPSLLW    $0x06, Y2, Y1
+	VPMOVMSKB Y1, R15
+	SHLQ      $0x20, R12
+	ORQ       R12, R15
+	ANDQ      R13, R15
+	VPSLLW    $0x05, Y3, Y1
+	VPMOVMSKB Y1, R12
+	VPSLLW    $0x05, Y2, Y1
+	VPMOVMSKB Y1, BP
+	SHLQ      $0x20, R12
+	ORQ       R12, BP
+	ANDQ      R13, BP
+	POPCNTQ   R13, R13
+	ADDQ      R13, DX
+	MOVQ      R14, R12
+	ANDQ      R15, R12
+	POPCNTQ   R12, R12
+	ADDQ      R12, DI
+	MOVQ      R14, R12
+	ANDQ      BP, R12
+	POPCNTQ   R12, R12
+	ADDQ      R12, R9
+	MOVQ      R15, R12
+	ANDQ      BP, R12
+	POPCNTQ   R12, R12
+	ADDQ      R12, R10
+	MOVQ      R14, R12
+	ANDQ      R15, R12
+	ANDQ      BP, R12
+	POPCNTQ   R12, R12
+	ADDQ      R12, R11
+	POPCNTQ   R14, R14
+	ADDQ      R14, BX
+	POPCNTQ   R15, R15
+	ADDQ      R15, SI
+	POPCNTQ   BP, BP
+	ADDQ      BP, R8
+	ADDQ      $0x40, AX
+	DECQ      CX
+	JMP       block
+
+done:
+	MOVQ counts+0(FP), AX
+	ADDQ DX, (AX)
+	ADDQ BX, 8(AX)
+	ADDQ SI, 16(AX)
+	ADDQ DI, 24(AX)
+	ADDQ R8, 32(AX)
+	ADDQ R9, 40(AX)
+	ADDQ R10, 48(AX)
+	ADDQ R11, 56(AX)
+	VZEROUPPER
+	RET
+
+DATA const8_c0<>+0(SB)/1, $0xc0
+GLOBL const8_c0<>(SB), RODATA|NOPTR, $1

@@ -55,6 +55,18 @@ func sumLengths(views []View) uint64 {
 	return sumLengthsAVX2(&views[0], groups) + sumLengthsGeneric(views[groups*viewGroup:])
 }
 
+func equal(a, b []byte) bool {
+	groups := len(a) / equalGroup
+	if active == Generic || groups == 0 {
+		return equalGeneric(a, b)
+	}
+	rest := groups * equalGroup
+	return equalAVX2(&a[0], &b[0], groups) && equalGeneric(a[rest:], b[rest:])
+}
+
+// equalGroup is the number of bytes that equal takes at a time.
+const equalGroup = 128
+
 func gather(dst []byte, ends []uint32, views []View, buffers [][]byte) int {
 	ends = ends[:len(views)]
 	if active == Generic {
@@ -176,6 +188,14 @@ func countClasses(s []byte) ClassCounts {
 	return c
 }
 
+func countLowBits(n *[1 << LowBits]int, s []byte, blocks int) {
+	if active == Generic || blocks == 0 {
+		countLowBitsGeneric(n, s, blocks)
+		return
+	}
+	countLowBitsAVX2(n, &s[0], blocks)
+}
+
 func indexAny(s []byte, set *ByteSet) int {
 	if active == Generic || len(s) < 32 {
 		return indexAnyGeneric(s, set)
@@ -196,6 +216,23 @@ func maskAny(dst []uint64, s []byte, set *ByteSet) {
 		maskAnyAVX2(&dst[words], &s[len(s)-64], 1, &set.halves)
 		dst[words] >>= 64 - rest
 	}
+}
+
+func maskJSON(dst []uint64, s []byte) uint64 {
+	if active == Generic || len(s) == 0 {
+		return maskJSONGeneric(dst, s)
+	}
+	dst = dst[:(len(s)+63)/64]
+	if n := len(s); n < 64 {
+		var short [64]byte
+		copy(short[:], s)
+		maskJSONAVX2(&dst[0], &short[0], 64)
+		if dst[0] &= 1<<n - 1; dst[0] == 0 {
+			return 0
+		}
+		return 1
+	}
+	return maskJSONAVX2(&dst[0], &s[0], len(s))
 }
 
 func prefetch(addresses []unsafe.Pointer) {

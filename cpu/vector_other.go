@@ -14,6 +14,8 @@ func diffViews(a, b []View, shift uint64) int { return diffViewsGeneric(a, b, sh
 
 func sumLengths(views []View) uint64 { return sumLengthsGeneric(views) }
 
+func equal(a, b []byte) bool { return equalGeneric(a, b) }
+
 func gather(dst []byte, ends []uint32, views []View, buffers [][]byte) int {
 	return gatherGeneric(dst, 0, ends[:len(views)], views, buffers)
 }
@@ -30,8 +32,12 @@ func classify(dst []Block, s []byte) Block { return classifyGeneric(dst, s) }
 
 func countClasses(s []byte) ClassCounts { return countClassesGeneric(s) }
 
+func countLowBits(n *[1 << LowBits]int, s []byte, blocks int) { countLowBitsGeneric(n, s, blocks) }
+
 func indexAny(s []byte, set *ByteSet) int { return indexAnyGeneric(s, set) }
 
 func maskAny(dst []uint64, s []byte, set *ByteSet) { maskAnyGeneric(dst, s, set) }
+
+func maskJSON(dst []uint64, s []byte) uint64 { return maskJSONGeneric(dst, s) }
 
 func prefetch([]unsafe.Pointer) {}

@@ -313,10 +313,7 @@ func (im *arrowImport) columnOfViews(r *arrowRows, text bool) (*Column, error) {
 		r.claim(im, 1, lo, lo+r.n*ViewSize)
 	}
 	c := r.column(views, buffers)
-	if err = c.Validate(); err == nil && text {
-		err = checkViewText(c)
-	}
-	if err != nil {
+	if err := c.validate(MaxStringLen, text); err != nil {
 		c.Release()
 		return nil, err
 	}

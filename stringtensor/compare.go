@@ -139,9 +139,9 @@ func (c *Column) equalRows(d *Column) bool {
 	return n == 0 || equalPiece(c.data[ca][a:a+n], d.data[db][b:b+n])
 }
 
-// equalPiece is bytes.Equal that reads nothing when both are the same memory.
+// equalPiece is [cpu.Equal] that reads nothing when both are the same memory.
 func equalPiece(a, b []byte) bool {
-	return unsafe.SliceData(a) == unsafe.SliceData(b) || bytes.Equal(a, b)
+	return unsafe.SliceData(a) == unsafe.SliceData(b) || cpu.Equal(a, b)
 }
 
 // Compare orders row i of c and row j of d by their bytes: -1, 0 or 1 as the

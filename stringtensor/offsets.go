@@ -246,14 +246,8 @@ func FromViews(views []StringView16, buffers []*Buffer, opts ...OffsetsOption) (
 	if nulls > 0 {
 		c.valid = cfg.valid
 	}
-	if err := c.validate(cfg.limit); err != nil {
+	if err := c.validate(cfg.limit, !cfg.raw); err != nil {
 		return nil, err
-	}
-	if !cfg.raw {
-		c.data = dataOf(buffers)
-		if err := checkViewText(c); err != nil {
-			return nil, err
-		}
 	}
 	var extra []*Buffer
 	if cfg.release != nil {

@@ -14,20 +14,16 @@ import (
 //
 // Columns made by this package are valid; Validate is for memory that others may
 // have written to.
-func (c *Column) Validate() error { return c.validate(MaxStringLen) }
+func (c *Column) Validate() error { return c.validate(MaxStringLen, false) }
 
-// ValidateUTF8 is [Column.Validate] and then checks that every row is UTF-8, in
+// ValidateUTF8 is [Column.Validate] and checks that every row is UTF-8, in
 // time linear in the memory, also where rows share bytes. The error is
 // [ErrInvalid] or [ErrInvalidUTF8] and names the first bad row.
-func (c *Column) ValidateUTF8() error {
-	if err := c.Validate(); err != nil {
-		return err
-	}
-	return checkViewText(c)
-}
+func (c *Column) ValidateUTF8() error { return c.validate(MaxStringLen, true) }
 
-// validate checks the layout of buffers of at most limit bytes and of the rows.
-func (c *Column) validate(limit int) error {
+// validate checks the layout of buffers of at most limit bytes and of the rows, and
+// whether these are text if they are to be.
+func (c *Column) validate(limit int, isText bool) error {
 	for i, b := range c.buffers {
 		switch {
 		case b == nil:
@@ -44,6 +40,10 @@ func (c *Column) validate(limit int) error {
 			return fmt.Errorf("%w: %d rows are null, not %d", ErrInvalid, n, c.nulls)
 		}
 	}
+	var text viewText
+	if isText {
+		text = newViewText(c.views, dataOf(c.buffers))
+	}
 	for i := range c.views {
 		v := &c.views[i]
 		if c.nulls > 0 && !c.valid.get(i) {
@@ -52,8 +52,14 @@ func (c *Column) validate(limit int) error {
 			}
 			continue
 		}
+		if isText {
+			text.read(v) // in order, before the row is looked up anywhere in it
+		}
 		if err := v.check(c.buffers); err != nil {
 			return fmt.Errorf("%w: row %d: %w", ErrInvalid, i, err)
+		}
+		if isText && !text.valid(v) {
+			return rowUTF8(i, text.row(v))
 		}
 	}
 	return nil

@@ -1,56 +1,104 @@
 package stringtensor
 
 import (
+	"math"
 	"math/bits"
 	"unicode/utf8"
 
 	"github.com/rosaline-go/rosaline/cpu"
 )
 
-// checkViewText checks that every row of a valid column is UTF-8. A buffer that is
-// UTF-8 as a whole leaves only the borders of its rows to be looked at. Views that
-// someone else made may all show the same bytes, so that the rows are far longer than
-// the memory; then each byte is still read once only.
-func checkViewText(c *Column) error {
-	memory := int64(len(c.views)) * ViewSize
-	for _, p := range c.data {
-		memory += int64(len(p))
+// viewText tells whether rows are UTF-8. A buffer that is UTF-8 as a whole leaves only the
+// borders of its rows to be looked at. Views that someone else made may all show the same
+// bytes, so that the rows are far longer than the memory; then each byte is still read
+// once only.
+type viewText struct {
+	data   [][]byte
+	states []textState // of each of data
+	apart  bool        // rows are checked one by one where the whole is no UTF-8
+}
+
+// textState is what is known of a buffer.
+type textState struct {
+	whole bool   // the bytes before end are UTF-8
+	end   uint64 // how far they were read; math.MaxUint64 if not whole
+	index *utf8Index
+}
+
+// textPiece is how many bytes are looked at before the rows in them, so that they are near
+// when these are.
+const textPiece = 64 << 10
+
+func newViewText(views []StringView16, data [][]byte) viewText {
+	memory := uint64(len(views)) * ViewSize
+	for _, p := range data {
+		memory += uint64(len(p))
 	}
-	payload := c.PayloadBytes()
-	whole := make([]bool, len(c.data))
-	if payload >= memory/4 { // else most of it may be of no row
-		for i, p := range c.data {
-			whole[i] = cpu.ValidUTF8(p)
-		}
-	}
-	indexes := make([]*utf8Index, len(c.data))
-	for i := range c.views {
-		v := &c.views[i]
-		if v.IsInline() {
-			if (v.lo>>32|v.hi)&0x8080808080808080 != 0 && !utf8.Valid(v.inline()) {
-				return rowUTF8(i, v.inline())
-			}
-			continue
-		}
-		b, start := v.Buffer(), v.Offset()
-		p, end := c.data[b], start+v.Len()
-		ok := false
-		switch {
-		case whole[b]:
-			ok = utf8.RuneStart(p[start]) && (end == len(p) || utf8.RuneStart(p[end]))
-		case payload <= memory:
-			ok = cpu.ValidUTF8(p[start:end])
-		default:
-			if indexes[b] == nil {
-				indexes[b] = newUTF8Index(p)
-			}
-			ok = indexes[b].valid(start, end)
-		}
-		if !ok {
-			return rowUTF8(i, p[start:end])
+	payload := cpu.SumLengths(wordsOf(views))
+	t := viewText{data, make([]textState, len(data)), payload <= memory}
+	for i := range t.states {
+		if payload >= memory/4 { // else most of it may be of no row
+			t.states[i].whole = true
+		} else {
+			t.states[i].end = math.MaxUint64
 		}
 	}
-	return nil
+	return t
+}
+
+// read looks at the buffer of a row, as far as the row. Whatever v holds, it may be asked.
+func (t *viewText) read(v *StringView16) {
+	if b := uint64(uint32(v.hi)); !v.IsInline() && b < uint64(len(t.states)) {
+		if end := v.hi>>32 + uint64(uint32(v.lo)); end > t.states[b].end {
+			t.states[b].read(t.data[b], end)
+		}
+	}
+}
+
+func (x *textState) read(p []byte, end uint64) {
+	for end = min(end, uint64(len(p))); x.end < end; {
+		to := min(x.end+textPiece, uint64(len(p)))
+		for back := 1; back < utf8.UTFMax && to < uint64(len(p)) && !utf8.RuneStart(p[to]); back++ {
+			to--
+		}
+		if x.whole = cpu.ValidUTF8(p[x.end:to]); !x.whole {
+			to = math.MaxUint64
+		}
+		x.end = to
+	}
+}
+
+// valid reports whether a row is UTF-8, whose view is sound and has been read.
+func (t *viewText) valid(v *StringView16) bool {
+	if v.IsInline() {
+		return (v.lo>>32|v.hi)&0x8080808080808080 == 0 || utf8.Valid(v.inline())
+	}
+	x := &t.states[uint32(v.hi)]
+	if !x.whole {
+		return t.validApart(v)
+	}
+	p, end := t.data[uint32(v.hi)], v.Offset()+v.Len()
+	return utf8.RuneStart(byte(v.Prefix())) && (end == len(p) || utf8.RuneStart(p[end]))
+}
+
+// validApart is valid of a row in a buffer that is no UTF-8 as a whole.
+func (t *viewText) validApart(v *StringView16) bool {
+	if t.apart {
+		return cpu.ValidUTF8(t.row(v))
+	}
+	x := &t.states[v.Buffer()]
+	if x.index == nil {
+		x.index = newUTF8Index(t.data[v.Buffer()])
+	}
+	return x.index.valid(v.Offset(), v.Offset()+v.Len())
+}
+
+// row returns the bytes of a row.
+func (t *viewText) row(v *StringView16) []byte {
+	if v.IsInline() {
+		return v.inline()
+	}
+	return t.data[v.Buffer()][v.Offset() : v.Offset()+v.Len()]
 }
 
 // utf8Index tells of any range of some bytes, in constant time, whether it is

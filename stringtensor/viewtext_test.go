@@ -43,7 +43,6 @@ func sharedRows(n int) *Column {
 // Whoever checks views that others made must read shared bytes once only.
 func TestCheckOfSharedTextIsLinear(t *testing.T) {
 	for name, check := range map[string]func(*Column) error{
-		"check":    checkViewText,
 		"validate": (*Column).ValidateUTF8,
 		"make": func(c *Column) error {
 			_, err := FromViews(c.views, c.buffers)
@@ -59,15 +58,15 @@ func TestCheckOfSharedTextIsLinear(t *testing.T) {
 	}
 }
 
-func TestCheckViewTextNamesTheRow(t *testing.T) {
+func TestValidateUTF8NamesTheRowOfSharedText(t *testing.T) {
 	c := sharedRows(1 << 10)
 	c.views[7] = pooledView(c.buffers[0].data[1:1<<10], 0, 1)
-	require.ErrorIs(t, checkViewText(c), ErrInvalidUTF8)
-	require.ErrorContains(t, checkViewText(c), "row 7")
+	require.ErrorIs(t, c.ValidateUTF8(), ErrInvalidUTF8)
+	require.ErrorContains(t, c.ValidateUTF8(), "row 7")
 }
 
 // Rows anywhere in buffers that are UTF-8 as a whole, nearly, or not.
-func TestCheckViewTextAgreesWithStdlib(t *testing.T) {
+func TestValidateUTF8AgreesWithStdlib(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := []string{"a", "é", "東", "𝄞", "some letters and no more", "\x80"}
 		pieces = pieces[:rapid.IntRange(1, len(pieces)).Draw(t, "kinds of pieces")]
@@ -86,7 +85,7 @@ func TestCheckViewTextAgreesWithStdlib(t *testing.T) {
 				bad = i
 			}
 		}
-		err := checkViewText(newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0))
+		err := newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0).ValidateUTF8()
 		if bad < 0 {
 			require.NoError(t, err)
 			return
@@ -94,4 +93,43 @@ func TestCheckViewTextAgreesWithStdlib(t *testing.T) {
 		require.ErrorIs(t, err, ErrInvalidUTF8)
 		require.ErrorContains(t, err, fmt.Sprintf("row %d,", bad))
 	})
+}
+
+// Text of several pieces, whose borders are anywhere in a code point, with one byte that
+// is wrong in some row or between rows.
+func TestValidateUTF8OfLongBuffers(t *testing.T) {
+	for _, character := range []string{"é", "東", "𝄞"} {
+		for shift := range len(character) {
+			data := []byte(strings.Repeat("x", shift) + strings.Repeat(character, 3*textPiece/len(character)))
+			var views []StringView16
+			lo := shift
+			for lo+600*len(character) <= len(data) {
+				hi := lo + 500*len(character)
+				views = append(views, pooledView(data[lo:hi], 0, lo))
+				lo = hi + len(character) // a gap
+			}
+			c := newColumn(views, []*Buffer{NewBuffer(data, nil)}, bitmap{}, 0)
+			require.NoError(t, c.ValidateUTF8())
+			text := newViewText(c.views, c.data)
+			text.read(&views[len(views)-1])
+			require.True(t, text.states[0].whole, "no piece ends within a character")
+
+			for _, i := range []int{1, len(views) / 2, len(views) - 1} {
+				end := views[i].Offset() + views[i].Len()
+				was := data[end]
+				data[end] = 0xff // in the gap
+				require.NoError(t, c.ValidateUTF8())
+				data[end] = was
+
+				was = data[end-1]
+				data[end-1] = 'x'
+				require.ErrorContains(t, c.ValidateUTF8(), fmt.Sprintf("row %d,", i))
+				data[end-1] = was
+
+				views[i].lo++ // the row ends in the character of the gap
+				require.ErrorContains(t, c.ValidateUTF8(), fmt.Sprintf("row %d,", i))
+				views[i].lo--
+			}
+		}
+	}
 }

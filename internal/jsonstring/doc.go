@@ -3,24 +3,12 @@
 // lies between them is copied in blocks.
 //
 //	{"text": "two lines\n of \"text\""}
-//	 ┬    ┬  ┬         ┬     ┬     ┬ ┬    marked by cpu.MaskAny, and gone through
+//	 ┬    ┬  ┬         ┬     ┬     ┬ ┬    marked by cpu.MaskJSON, and gone through
 //	                                      bit by bit
 //
 // Going from mark to mark is the first stage of G. Langdale and D. Lemire, Parsing
 // gigabytes of JSON per second, The VLDB Journal 28 (2019), here for single lines.
 package jsonstring
-
-import "github.com/rosaline-go/rosaline/cpu"
-
-// special is the set of bytes that do not stand for themselves in a JSON string:
-// quote, backslash and control characters.
-var special = func() *cpu.ByteSet {
-	set := []byte{'"', '\\'}
-	for c := range byte(' ') {
-		set = append(set, c)
-	}
-	return cpu.NewByteSet(set...)
-}()
 
 // block is how many bytes a piece is copied as if it is not longer: a fixed number is a
 // few moves, a varying one a call and a jump that cannot be foretold. What is too

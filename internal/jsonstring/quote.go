@@ -90,19 +90,20 @@ func appendEscaped(dst, s []byte) []byte {
 		piece := s[:min(len(s), quoteWindow)]
 		s = s[len(piece):]
 		marks := buffer[:(len(piece)+63)/64]
-		cpu.MaskAny(marks, piece, special)
+		used := cpu.MaskJSON(marks, piece)
 		dst = slices.Grow(dst, len(piece)+(escapeSize-1)*cpu.CountOnes(marks)+block)
-		dst = dst[:len(dst)+escapeMarked(dst[len(dst):cap(dst)], piece, marks)]
+		dst = dst[:len(dst)+escapeMarked(dst[len(dst):cap(dst)], piece, marks, used)]
 	}
 	return dst
 }
 
 // escapeMarked writes s to dst with the marked bytes escaped, and returns how much that
-// is. dst has a block of room more.
-func escapeMarked(dst, s []byte, marks []uint64) int {
+// is. Marks are in the words that used has. dst has a block of room more.
+func escapeMarked(dst, s []byte, marks []uint64, used uint64) int {
 	at, from := 0, 0
-	for w, m := range marks {
-		for ; m != 0; m &= m - 1 {
+	for ; used != 0; used &= used - 1 {
+		w := bits.TrailingZeros64(used)
+		for m := marks[w]; m != 0; m &= m - 1 {
 			i := w*64 + bits.TrailingZeros64(m)
 			copyPiece(dst, at, s, from, i)
 			at += i - from

@@ -17,65 +17,94 @@ const (
 	faultHex     = "expected four hexadecimal digits after \\u"
 )
 
-// ahead is how many words of no marks lie behind those of a window.
-const ahead = 2
-
 // scanWindow is how many bytes a Scanner marks at a time: the marks of a usual record.
 const scanWindow = 2048
 
-// Scanner reads the strings of a text of JSON, each from the byte after its opening
-// quote, in the order in which they stand. It takes O(1) a string and 64 bytes besides
-// what is copied, and a look at each byte that does not stand for itself. The zero value has an
-// empty text.
+// Scanner reads the special bytes of a text of JSON one after the other: quotes, and what
+// else does not stand for itself in a string. It takes O(1) a special byte and
+// one pass of vectors over all bytes. The zero value has an empty text.
 type Scanner struct {
 	s      []byte
-	marks  [scanWindow/64 + ahead]uint64 // bit i: s[marked+i] is special
+	word   uint64 // bit i: s[place+i] is special, and has not been read
+	place  int
+	marks  [scanWindow / 64]uint64 // bit i: s[marked+i] is special
+	used   uint64                  // bit k: marks[k] is not 0
+	behind uint64                  // those of used that have not been read
 	marked int
 	unseen int // s[marked:unseen] is what marks tell of
 }
 
 // Reset makes s what is read next. It must not change meanwhile.
-func (c *Scanner) Reset(s []byte) { c.s, c.marked, c.unseen = s, 0, 0 }
+func (c *Scanner) Reset(s []byte) {
+	c.s = s
+	c.mark(0)
+}
+
+// Next reads a special byte and returns its place, the length of the text if there is none
+// any more.
+func (c *Scanner) Next() int {
+	w := c.word
+	if w == 0 {
+		w = c.find()
+	}
+	c.word = w & (w - 1)
+	return c.place + bits.TrailingZeros64(w)
+}
+
+// Open is two calls of Next: the opening quote of a string, and the place of the first
+// special byte in it, which is the closing one if all others stand for themselves.
+func (c *Scanner) Open() int {
+	w := c.word
+	if w == 0 {
+		w = c.find()
+	}
+	if w &= w - 1; w == 0 {
+		w = c.find()
+	}
+	c.word = w & (w - 1)
+	return c.place + bits.TrailingZeros64(w)
+}
+
+// find makes the next word with a mark the current one and returns it. At the end of the
+// text there is a mark.
+func (c *Scanner) find() uint64 {
+	for c.behind == 0 {
+		if c.unseen == len(c.s) {
+			c.place = len(c.s)
+			return 1
+		}
+		c.mark(c.unseen)
+	}
+	k := bits.TrailingZeros64(c.behind)
+	c.behind &= c.behind - 1
+	c.place = c.marked + 64*k
+	return c.marks[k%len(c.marks)]
+}
 
 // mark marks the window that begins at i.
 func (c *Scanner) mark(i int) {
 	c.marked, c.unseen = i, min(i+scanWindow, len(c.s))
-	cpu.MaskAny(c.marks[:], c.s[i:c.unseen], special)
-	words := (c.unseen - i + 63) / 64
-	c.marks[words], c.marks[words+1] = 0, 0
+	c.used = cpu.MaskJSON(c.marks[:], c.s[i:c.unseen])
+	c.word, c.behind = 0, c.used
 }
 
-// Next returns the place of the first byte from i on that does not stand for itself, the
-// length of the text if there is none.
-func (c *Scanner) Next(i int) int {
-	for {
-		if i >= c.unseen {
-			if i >= len(c.s) {
-				return len(c.s)
-			}
-			c.mark(i)
-		}
-		// The marks of 128 bytes from i on. How far the next one is cannot be foretold, so
-		// nothing branches on it that often.
-		k := uint(i - c.marked)
-		m := (*[1 + ahead]uint64)(c.marks[k/64:])
-		k %= 64
-		near := m[0]>>k | m[1]<<1<<(63-k)
-		far := m[1]>>k | m[2]<<1<<(63-k)
-		n := bits.TrailingZeros64(near)
-		n += bits.TrailingZeros64(far) & -(n >> 6)
-		if n < 128 {
-			return i + n
-		}
-		i = min(i+n, c.unseen)
+// seek makes i the place from which on special bytes are read.
+func (c *Scanner) seek(i int) {
+	if i >= c.unseen {
+		c.mark(i)
+		return
 	}
+	bit := i - c.marked
+	k := bit / 64
+	c.place = c.marked + 64*k
+	c.word = c.marks[k] >> (bit % 64) << (bit % 64)
+	c.behind = c.used >> k >> 1 << 1 << k
 }
 
-// Skip goes on from i, in a string, to its closing quote, and returns the place of that,
-// of the end of the text, or of what is wrong.
+// Skip reads the rest of a string from its special byte at i on, the last that was read, and
+// returns the place of the closing quote, of the end of the text, or of what is wrong.
 func (c *Scanner) Skip(i int) (end int, fault string) {
 	for {
-		i = c.Next(i)
 		if i == len(c.s) || c.s[i] == '"' {
 			return i, ""
 		}
@@ -87,11 +116,13 @@ func (c *Scanner) Skip(i int) (end int, fault string) {
 		} else if _, i, fault = c.codePoint(i); fault != "" {
 			return i, fault
 		}
+		c.seek(i)
+		i = c.Next()
 	}
 }
 
-// Append is Skip from the first special byte i of a string that begins at start, and appends
-// what the string stands for to dst. That is no longer than the string. Each half of a surrogate
+// Append is Skip, and appends what the string that begins at start, with nothing special
+// before i, stands for to dst. That is no longer than the string. Each half of a surrogate
 // pair that stands alone becomes U+FFFD; lone is their number. Bytes that are not UTF-8
 // are kept.
 func (c *Scanner) Append(dst []byte, start, i int) (out []byte, lone, end int, fault string) {
@@ -126,7 +157,8 @@ func (c *Scanner) Append(dst []byte, start, i int) (out []byte, lone, end int, f
 			}
 			at += utf8.EncodeRune(room[at:], r)
 		}
-		i = c.Next(from)
+		c.seek(from)
+		i = c.Next()
 	}
 }
 
@@ -199,6 +231,6 @@ var escapeByte = [256]byte{
 func AppendUnquoted(dst, raw []byte) (out []byte, lone int) {
 	var c Scanner
 	c.Reset(raw)
-	out, lone, _, _ = c.Append(dst, 0, c.Next(0))
+	out, lone, _, _ = c.Append(dst, 0, c.Next())
 	return out, lone
 }

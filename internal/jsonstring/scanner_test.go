@@ -25,9 +25,9 @@ var faultyPieces = []string{`\x`, `\u12`, `\u123g`, `\`, "\n", "\x00", "\x1f", `
 func requireReads(t require.TestingT, s []byte) {
 	var c Scanner
 	c.Reset(s)
-	end, fault := c.Skip(0)
+	end, fault := c.Skip(c.Next())
 	c.Reset(s)
-	out, lone, same, sameFault := c.Append([]byte("before"), 0, c.Next(0))
+	out, lone, same, sameFault := c.Append([]byte("before"), 0, c.Next())
 	require.Equal(t, []any{end, fault}, []any{same, sameFault}, "%q", s)
 	require.True(t, bytes.HasPrefix(out, []byte("before")))
 	out = out[len("before"):]
@@ -93,16 +93,16 @@ func TestNextFindsEverySpecialByte(t *testing.T) {
 			s[i], s[i+gap] = '"', 0x1f
 			var c Scanner
 			c.Reset(s)
-			require.Equal(t, i, c.Next(0))
-			require.Equal(t, i+gap, c.Next(i+1))
-			require.Equal(t, len(s), c.Next(i+gap+1))
+			require.Equal(t, i, c.Next())
+			require.Equal(t, i+gap, c.Next())
+			require.Equal(t, len(s), c.Next())
 		}
 	}
 	for b := range 256 {
 		var c Scanner
 		c.Reset([]byte{byte(b)})
 		valid := json.Valid([]byte{'"', byte(b), '"'}) || b >= 0x80
-		require.Equal(t, valid, c.Next(0) == 1, "%#x", b)
+		require.Equal(t, valid, c.Next() == 1, "%#x", b)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 	} {
 		var c Scanner
 		c.Reset([]byte(s))
-		end, fault := c.Skip(0)
+		end, fault := c.Skip(c.Next())
 		require.Equal(t, want, fmt.Sprintf("%d %s", end, fault), s)
 	}
 }

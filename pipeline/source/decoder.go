@@ -165,8 +165,8 @@ func (g *decoding) jsonLine(i int, l Line) error {
 		g.out.Stats.Blank++
 		return nil
 	}
-	refs, err := g.scan.scan(l.Data)
-	if err != nil {
+	var refs [maxPaths]jsonRef
+	if err := g.scan.scan(l.Data, &refs); err != nil {
 		g.rejectSyntax(l, err.(*syntaxError))
 		return nil
 	}

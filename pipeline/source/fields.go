@@ -20,7 +20,7 @@ func NewFields(paths ...string) (*Fields, error) {
 	if len(paths) == 0 || len(paths) > maxFields {
 		return nil, fmt.Errorf("%w: NewFields of %d paths; give 1 to %d", ErrOption, len(paths), maxFields)
 	}
-	f := &Fields{refs: make([]jsonRef, len(paths))}
+	f := &Fields{refs: make([]jsonRef, len(paths), len(paths)+maxPaths-1)}
 	for i, p := range paths {
 		if p == "" {
 			return nil, fmt.Errorf("%w: path %d of NewFields is empty; use \".\" for the whole value", ErrOption, i)
@@ -41,13 +41,12 @@ func NewFields(paths ...string) (*Fields, error) {
 func (f *Fields) Scan(line []byte) error {
 	f.line = line
 	for i := range f.scans {
-		found, err := f.scans[i].scan(line)
-		if err != nil {
+		found := f.refs[i*maxPaths:][:maxPaths]
+		if err := f.scans[i].scan(line, (*[maxPaths]jsonRef)(found)); err != nil {
 			clear(f.refs)
 			reason, detail := err.(*syntaxError).describe(line)
 			return fmt.Errorf("%w: %s", badReasons[reason].err, detail)
 		}
-		copy(f.refs[i*maxPaths:], found[:])
 	}
 	return nil
 }

@@ -16,7 +16,10 @@ type jsonPath struct {
 type pathSegment struct {
 	name  string
 	rest  string // the path from this segment on, as written
+	last  bool   // no segment follows
 	index int    // as an index, −1 if it is none
+	// Names that are name or rest have the bytes of first where mask is not 0.
+	first, mask uint64
 }
 
 func parsePath(text string) jsonPath {
@@ -28,9 +31,19 @@ func parsePath(text string) jsonPath {
 			if len(p.segments) == 0 {
 				rest = text
 			}
-			p.segments = append(p.segments, pathSegment{name, rest, pathIndex(name)})
+			s := pathSegment{name: name, rest: rest, index: pathIndex(name)}
+			if strings.HasPrefix(rest, name) {
+				for i := range min(len(name), 8) {
+					s.first |= uint64(name[i]) << (8 * i)
+					s.mask |= 0xff << (8 * i)
+				}
+			}
+			p.segments = append(p.segments, s)
 		}
 		at += len(name) + 1
+	}
+	if n := len(p.segments); n > 0 {
+		p.segments[n-1].last = true
 	}
 	return p
 }

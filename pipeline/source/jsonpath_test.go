@@ -81,7 +81,8 @@ func TestPathsAgreeWithTheModel(t *testing.T) {
 		line := randomJSON(t, 4)
 		two := []string{paths.Draw(t, "path"), paths.Draw(t, "path")}
 		p := jsonScanner{maxDepth: 100, paths: []jsonPath{parsePath(two[0]), parsePath(two[1])}}
-		refs, err := p.scan([]byte(line))
+		var refs [maxPaths]jsonRef
+		err := p.scan([]byte(line), &refs)
 		require.NoError(t, err, line)
 		for k, path := range two {
 			want, found := lookUp(t, line, path)
@@ -118,7 +119,8 @@ func TestWhichMemberWins(t *testing.T) {
 		{`{"a.b":1}`, "a..b", ""},
 	} {
 		p := jsonScanner{maxDepth: 100, paths: []jsonPath{parsePath(c.path)}}
-		refs, err := p.scan([]byte(c.line))
+		var refs [maxPaths]jsonRef
+		err := p.scan([]byte(c.line), &refs)
 		require.NoError(t, err)
 		require.Equal(t, c.want, c.line[refs[0].start:refs[0].end], "%s in %s", c.path, c.line)
 	}
@@ -148,7 +150,8 @@ func TestMissingKeySaysWhatIsThere(t *testing.T) {
 	} {
 		path := parsePath(c.path)
 		p := jsonScanner{maxDepth: 100, paths: []jsonPath{path}}
-		refs, err := p.scan([]byte(c.line))
+		var refs [maxPaths]jsonRef
+		err := p.scan([]byte(c.line), &refs)
 		require.NoError(t, err)
 		require.False(t, refs[0].found())
 		require.Equal(t, c.want, p.missing([]byte(c.line), path))

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/rosaline-go/rosaline/internal/jsonstring"
@@ -64,24 +65,33 @@ func (p *jsonScanner) reset(s []byte) {
 	}
 }
 
-// scan finds the paths in line. The error is a *syntaxError.
-func (p *jsonScanner) scan(line []byte) (found [maxPaths]jsonRef, err error) {
+// scan finds the paths in line. The error is a *syntaxError; then found tells nothing.
+func (p *jsonScanner) scan(line []byte, found *[maxPaths]jsonRef) error {
 	p.reset(line)
-	var at [maxPaths]int
-	for k := len(p.paths); k < maxPaths; k++ {
-		at[k] = offPath
-	}
-	i := p.value(0, at, &found)
+	i := p.root(found)
 	if i != failed {
-		if i = p.space(i); i < len(line) {
-			i = p.fail(i, "more data after the value")
+		if i = p.space(i); i == len(line) {
+			return nil
 		}
+		p.fail(i, "more data after the value")
 	}
-	if i == failed {
-		fault := p.fault
-		return found, &fault
+	fault := p.fault
+	return &fault
+}
+
+// root reads the outermost value, by a short cut where it is an object as usual.
+func (p *jsonScanner) root(found *[maxPaths]jsonRef) int {
+	var at [maxPaths]int
+	i := p.space(0)
+	below := p.peek(i) == '{' && len(p.paths) > 0
+	for k := range p.paths {
+		below = below && len(p.paths[k].segments) > 0
+		found[k] = jsonRef{}
 	}
-	return found, nil
+	if below {
+		return p.object(i, &at, found)
+	}
+	return p.value(i, &at, found)
 }
 
 // offPath stands in place of a number of segments when a value is not on a path.
@@ -115,7 +125,10 @@ func (p *jsonScanner) space(i int) int {
 func (p *jsonScanner) skipSpace(i int) int {
 	for i < len(p.s) {
 		switch p.s[i] {
-		case ' ', '\t', '\r', '\n':
+		case ' ':
+			i++
+		case '\t', '\r', '\n':
+			p.strings.Next()
 			i++
 		default:
 			return i
@@ -152,32 +165,34 @@ func (p *jsonScanner) inObject() bool {
 
 // value reads a value that lies at[k] segments down path k, and sets found[k] to what
 // is there for each path that is not offPath.
-func (p *jsonScanner) value(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+func (p *jsonScanner) value(i int, at *[maxPaths]int, found *[maxPaths]jsonRef) int {
 	i = p.space(i)
-	here, below := [maxPaths]bool{}, false
+	here, below := 0, false // bit k: path k ends here
+	var inside [maxPaths]int
 	for k := range p.paths {
+		inside[k] = offPath
 		switch at[k] {
 		case offPath:
 		case len(p.paths[k].segments):
-			here[k], at[k] = true, offPath
+			here |= 1 << k
 		default:
-			found[k], below = jsonRef{}, true
+			inside[k], found[k], below = at[k], jsonRef{}, true
 		}
 	}
 	ref := jsonRef{start: i}
 	switch c := p.peek(i); {
 	case c == '"':
-		i = p.leaf(i, &ref)
+		i, ref.from, ref.to, ref.lone = p.leaf(i)
 	case c == '{' && below:
-		i = p.object(i, at, found)
+		i = p.object(i, &inside, found)
 	case c == '[' && below:
-		i = p.array(i, at, found)
+		i = p.array(i, &inside, found)
 	default:
 		i = p.skip(i)
 	}
 	ref.end = i
-	for k := range p.paths {
-		if here[k] {
+	for k := 0; here != 0; k, here = k+1, here>>1 {
+		if here&1 != 0 {
 			found[k] = ref
 		}
 	}
@@ -185,12 +200,10 @@ func (p *jsonScanner) value(i int, at [maxPaths]int, found *[maxPaths]jsonRef) i
 }
 
 // object reads an object in which a path goes on.
-func (p *jsonScanner) object(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+func (p *jsonScanner) object(i int, at *[maxPaths]int, found *[maxPaths]jsonRef) int {
 	if i = p.enter(i, true); i == failed {
 		return failed
 	}
-	// found is what the next segment of each path leads to, whole the rest of it.
-	var whole [maxPaths]jsonRef
 	var segments [maxPaths]*pathSegment // nil for a path that does not go on here
 	for k := range p.paths {
 		if at[k] != offPath {
@@ -200,99 +213,126 @@ func (p *jsonScanner) object(i int, at [maxPaths]int, found *[maxPaths]jsonRef) 
 	if i = p.space(i); p.peek(i) == '}' {
 		return p.leave(i)
 	}
+	settled := 0 // bit k: the rest of path k has been found as a name, which wins
 	for {
-		name, after := p.name(i)
-		if after == failed {
+		name, end := p.name(i)
+		if end == failed {
 			return failed
 		}
-		byName, byRest := 0, 0 // bit k: of path k
+		whole, part := 0, 0 // bit k: path k ends here, or goes on
+		first, short := firstBytes(name)
 		for k, s := range segments {
+			if s == nil || (first^s.first)&s.mask != 0 && !short {
+				continue
+			}
 			switch {
-			case s == nil:
 			case string(name) == s.rest:
-				byRest |= 1 << k
-			case string(name) == s.name:
-				byName |= 1 << k
+				whole |= 1 << k
+				settled |= 1 << k
+			case string(name) != s.name || settled>>k&1 != 0:
+			case s.last:
+				whole |= 1 << k
+			default:
+				part |= 1 << k
 			}
 		}
-		if byName|byRest != 0 {
-			i = p.member(after, at, byName, byRest, found, &whole)
+		if i = p.toString(end, ':'); i != failed {
+			// The value is a string, as most are.
+			if whole|part != 0 {
+				i = p.stringMember(i, whole, part, found)
+			} else {
+				i = p.str()
+			}
+			if i == failed {
+				return failed
+			}
+			if next := p.toString(i-1, ','); next != failed {
+				i = next
+				continue
+			}
 		} else {
-			i = p.skip(after)
-		}
-		if i == failed {
-			return failed
+			if i = p.colon(end + 1); i == failed {
+				return failed
+			}
+			if whole|part != 0 {
+				i = p.member(i, at, whole, part, found)
+			} else {
+				i = p.skip(i)
+			}
+			if i == failed {
+				return failed
+			}
 		}
 		i = p.space(i)
 		if c := p.peek(i); c == '}' {
-			break
+			return p.leave(i)
 		} else if c != ',' {
 			return p.fail(i, "expected , or } after a member")
 		}
 		i = p.space(i + 1)
 	}
-	for k := range p.paths {
-		if whole[k].found() {
-			found[k] = whole[k]
-		}
-	}
-	return p.leave(i)
 }
 
-// member reads the value of a member whose name is the next segment of the paths in
-// byName, and sets found to what is there, or the rest of those in byRest, and sets
-// whole.
-func (p *jsonScanner) member(i int, at [maxPaths]int, byName, byRest int, found, whole *[maxPaths]jsonRef) int {
-	if i = p.space(i); p.peek(i) == '"' {
-		return p.stringMember(i, at, byName, byRest, found, whole)
+// firstBytes returns the first 8 bytes of name and, if it has less, of what is behind; short
+// is true if there are less.
+func firstBytes(name []byte) (first uint64, short bool) {
+	if cap(name) < 8 {
+		return 0, true
 	}
-	for k := range at {
+	return binary.LittleEndian.Uint64(name[:8]), false
+}
+
+// member reads the value of a member that is what the paths in whole lead to, or in which
+// those in part go on.
+func (p *jsonScanner) member(i int, at *[maxPaths]int, whole, part int, found *[maxPaths]jsonRef) int {
+	var next [maxPaths]int
+	for k := range next {
 		switch {
-		case byRest>>k&1 != 0:
-			at[k] = len(p.paths[k].segments)
-		case byName>>k&1 != 0:
-			at[k]++
+		case whole>>k&1 != 0:
+			next[k] = len(p.paths[k].segments)
+		case part>>k&1 != 0:
+			next[k] = at[k] + 1
 		default:
-			at[k] = offPath
+			next[k] = offPath
 		}
 	}
-	var got [maxPaths]jsonRef
-	if i = p.value(i, at, &got); i == failed {
+	return p.value(i, &next, found)
+}
+
+// stringMember is member where the value is a string. No path goes on in it.
+func (p *jsonScanner) stringMember(i int, whole, part int, found *[maxPaths]jsonRef) int {
+	end, from, to, lone := p.leaf(i)
+	for k := range found {
+		// Field by field: what has been written in pieces is slow to read as a whole.
+		f := &found[k]
+		if whole>>k&1 != 0 {
+			f.start, f.end, f.from, f.to, f.lone = i, end, from, to, lone
+		} else if part>>k&1 != 0 {
+			f.start, f.end, f.from, f.to, f.lone = 0, 0, 0, 0, 0
+		}
+	}
+	return end
+}
+
+// toString returns the place of the string that comes after the one whose closing quote
+// is at i, if there are but a separator and perhaps a blank between them, as nearly all
+// programs write it, else failed.
+func (p *jsonScanner) toString(i int, separator uint32) int {
+	if i+4 > len(p.s) {
 		return failed
 	}
-	for k := range got {
-		switch {
-		case byRest>>k&1 != 0:
-			whole[k] = got[k]
-		case byName>>k&1 != 0:
-			found[k] = got[k]
-		}
+	w := binary.LittleEndian.Uint32(p.s[i:])
+	if w == '"'|separator<<8|' '<<16|'"'<<24 {
+		return i + 3
 	}
-	return i
-}
-
-// stringMember is member where the value is a string: most texts and ids are one. No
-// path leads into it.
-func (p *jsonScanner) stringMember(i int, at [maxPaths]int, byName, byRest int, found, whole *[maxPaths]jsonRef) int {
-	ref := jsonRef{start: i}
-	i = p.leaf(i, &ref)
-	ref.end = i
-	for k := range at {
-		switch {
-		case byRest>>k&1 != 0:
-			whole[k] = ref
-		case byName>>k&1 == 0:
-		case at[k]+1 == len(p.paths[k].segments):
-			found[k] = ref
-		default:
-			found[k] = jsonRef{}
-		}
+	if w<<8 == ('"'|separator<<8|'"'<<16)<<8 {
+		return i + 2
 	}
-	return i
+	return failed
 }
 
 // array reads an array in which a path goes on.
-func (p *jsonScanner) array(i int, at [maxPaths]int, found *[maxPaths]jsonRef) int {
+func (p *jsonScanner) array(i int, at *[maxPaths]int, found *[maxPaths]jsonRef) int {
 	if i = p.enter(i, false); i == failed {
 		return failed
 	}
@@ -308,7 +348,7 @@ func (p *jsonScanner) array(i int, at [maxPaths]int, found *[maxPaths]jsonRef) i
 			}
 		}
 		if follow {
-			i = p.value(i, next, found)
+			i = p.value(i, &next, found)
 		} else {
 			i = p.skip(i)
 		}
@@ -325,23 +365,22 @@ func (p *jsonScanner) array(i int, at [maxPaths]int, found *[maxPaths]jsonRef) i
 	}
 }
 
-// name reads the name of a member and the colon after it. The name is valid until the
-// next call.
-func (p *jsonScanner) name(i int) (name []byte, after int) {
+// name reads a name, and returns the place of its closing quote. The name is valid until
+// the next call.
+func (p *jsonScanner) name(i int) (name []byte, end int) {
 	if p.peek(i) != '"' {
 		return nil, p.fail(i, "expected a name in double quotes")
 	}
 	start := i + 1
-	i = p.strings.Next(start)
-	name = p.s[start:i]
-	if p.peek(i) != '"' {
-		var fault string
-		if p.key, _, i, fault = p.strings.Append(p.key[:0], start, i); fault != "" || i == len(p.s) {
-			return nil, p.fail(i, fault)
-		}
-		name = p.key
+	end = p.strings.Open()
+	if p.peek(end) == '"' {
+		return p.s[start:end], end
 	}
-	return name, p.colon(i + 1)
+	var fault string
+	if p.key, _, end, fault = p.strings.Append(p.key[:0], start, end); fault != "" || end == len(p.s) {
+		return nil, p.fail(end, fault)
+	}
+	return p.key, end
 }
 
 // colon reads the colon after a name.
@@ -355,14 +394,14 @@ func (p *jsonScanner) colon(i int) int {
 // skip reads a value that is on no path.
 func (p *jsonScanner) skip(i int) int {
 	if i = p.space(i); p.peek(i) == '"' {
-		return p.str(i)
+		return p.str()
 	}
 	base := p.depth
 	for {
 		i = p.space(i)
 		switch c := p.peek(i); {
 		case c == '"':
-			i = p.str(i)
+			i = p.str()
 		case c == '{', c == '[':
 			if i = p.enter(i, c == '{'); i == failed {
 				return failed
@@ -418,7 +457,7 @@ func (p *jsonScanner) skipName(i int) int {
 	if p.peek(i) != '"' {
 		return p.fail(i, "expected a name in double quotes")
 	}
-	if i = p.str(i); i == failed {
+	if i = p.str(); i == failed {
 		return failed
 	}
 	return p.colon(i)
@@ -470,25 +509,30 @@ func (p *jsonScanner) digits(i int) int {
 	return i
 }
 
-// str reads a string from its opening quote to after its closing one.
-func (p *jsonScanner) str(i int) int {
-	i, fault := p.strings.Skip(i + 1)
+// str reads a string, whose opening quote is the next of p.strings, and returns the place
+// after it.
+func (p *jsonScanner) str() int {
+	i := p.strings.Open()
+	if p.peek(i) == '"' {
+		return i + 1
+	}
+	i, fault := p.strings.Skip(i)
 	if fault != "" || i == len(p.s) {
 		return p.fail(i, fault)
 	}
 	return i + 1
 }
 
-// leaf is str for a string on a path.
-func (p *jsonScanner) leaf(i int, ref *jsonRef) int {
-	start := i + 1
-	if i = p.strings.Next(start); p.peek(i) != '"' {
+// leaf is str for a string on a path, and returns what a jsonRef tells of it.
+func (p *jsonScanner) leaf(start int) (after, from, to, lone int) {
+	i := p.strings.Open()
+	if p.peek(i) != '"' {
 		var fault string
-		ref.from = len(p.text)
-		if p.text, ref.lone, i, fault = p.strings.Append(p.text, start, i); fault != "" || i == len(p.s) {
-			return p.fail(i, fault)
+		from = len(p.text)
+		if p.text, lone, i, fault = p.strings.Append(p.text, start+1, i); fault != "" || i == len(p.s) {
+			return p.fail(i, fault), 0, 0, 0
 		}
-		ref.to = len(p.text)
+		to = len(p.text)
 	}
-	return i + 1
+	return i + 1, from, to, lone
 }

@@ -15,7 +15,7 @@ import (
 func validJSON(t require.TestingT, line string) bool {
 	valid := func(paths ...jsonPath) bool {
 		p := jsonScanner{maxDepth: 10_000, paths: paths}
-		_, err := p.scan([]byte(line))
+		err := p.scan([]byte(line), new([maxPaths]jsonRef))
 		return err == nil
 	}
 	off := valid()
@@ -83,7 +83,7 @@ func TestDepthLimit(t *testing.T) {
 			line := strings.Repeat(open, n) + "1" + strings.Repeat(shut, n)
 			for _, paths := range [][]jsonPath{nil, {parsePath(strings.Repeat("a.", 200))}, {parsePath(".")}} {
 				p := jsonScanner{maxDepth: 100, paths: paths}
-				_, err := p.scan([]byte(line))
+				err := p.scan([]byte(line), new([maxPaths]jsonRef))
 				if n*each <= 100 {
 					require.NoError(t, err)
 				} else {
@@ -94,14 +94,14 @@ func TestDepthLimit(t *testing.T) {
 	}
 	// Ten million levels cost no stack.
 	p := jsonScanner{maxDepth: 1000}
-	_, err := p.scan(bytes.Repeat([]byte("["), 10_000_000))
+	err := p.scan(bytes.Repeat([]byte("["), 10_000_000), new([maxPaths]jsonRef))
 	require.True(t, err.(*syntaxError).deep)
 }
 
 func TestSyntaxErrorPlace(t *testing.T) {
 	for line, at := range map[string]int{`{"a":1,}`: 7, `{"a":tru}`: 5, `[1,2`: 4, `{"a":"b` + "\t" + `"}`: 7, `{} x`: 3, `"\u12x4"`: 5, `{"long name":01}`: 14} {
 		p := jsonScanner{maxDepth: 10}
-		_, err := p.scan([]byte(line))
+		err := p.scan([]byte(line), new([maxPaths]jsonRef))
 		require.Equal(t, at, err.(*syntaxError).at, line)
 	}
 }

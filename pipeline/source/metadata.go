@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -99,7 +98,7 @@ func (p *Projection) metaOf(table *Rows, rows []uint32) (arrow.RecordBatch, erro
 	for i, j := range at {
 		fields[i], columns[i] = schema.Field(j), batch.Column(j)
 		if err := ValidateArray(columns[i]); err != nil {
-			return nil, fmt.Errorf("%w: column %q: %w", ErrCorrupt, fields[i].Name, err)
+			return nil, fmt.Errorf("column %q: %w", fields[i].Name, corrupt(err))
 		}
 	}
 	meta := array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, batch.NumRows())
@@ -216,12 +215,11 @@ func (m *lineMetadata) members(line []byte) {
 	}
 	m.buf = append(m.buf[:0], '{')
 	for i = p.space(p.enter(i, true)); p.peek(i) == '"'; i = p.separator(i) {
-		name, after := p.name(i)
+		name, end := p.name(i)
 		own := slices.Contains(m.own, string(name))
-		quoted := line[i:after]
-		quoted = quoted[:bytes.LastIndexByte(quoted, '"')+1]
+		quoted := line[i : end+1]
 		var value []byte
-		value, i = p.element(after)
+		value, i = p.element(p.colon(end + 1))
 		if !own {
 			if len(m.buf) > 1 {
 				m.buf = append(m.buf, ',')

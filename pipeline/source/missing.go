@@ -61,15 +61,16 @@ func kindName(first byte) string {
 // name. The object is valid, so faults are not looked for.
 func (p *jsonScanner) members(i int, name string) (names []string, found []byte) {
 	for i = p.space(p.enter(i, true)); p.peek(i) == '"'; i = p.separator(i) {
-		n, after := p.name(i)
+		n, end := p.name(i)
+		i = p.colon(end + 1)
 		if string(n) == name {
-			found, i = p.element(after)
+			found, i = p.element(i)
 			continue
 		}
 		if len(names) < maxNamesKept {
 			names = append(names, string(n))
 		}
-		i = p.skip(after)
+		i = p.skip(i)
 	}
 	return names, found
 }

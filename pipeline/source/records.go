@@ -191,7 +191,7 @@ func (c *recordsCursor) next(ctx context.Context) (Line, error) {
 			if isBlank(l.Data) {
 				continue
 			}
-			if _, err := c.scan.scan(l.Data); err != nil {
+			if err := c.scan.scan(l.Data, new([maxPaths]jsonRef)); err != nil {
 				reason, detail := err.(*syntaxError).describe(l.Data)
 				return Line{}, lineError(l.Pos, reason, detail)
 			}

@@ -28,16 +28,46 @@ func (m *byteMask) resize(bytes int) {
 // at reports whether byte i, or the end, is in the set.
 func (m byteMask) at(i int) bool { return m[i/64]>>(i%64)&1 != 0 }
 
-// end returns where the run of bytes of the set that byte i is in ends.
-func (m byteMask) end(i int) int {
+// set sets the bits of the bytes from one place to another.
+func (m byteMask) set(from, to int) {
+	for from < to {
+		n := min(64-from%64, to-from)
+		m[from/64] |= math.MaxUint64 >> (64 - n) << (from % 64)
+		from += n
+	}
+}
+
+// clear clears the bits of the bytes from one place to another.
+func (m byteMask) clear(from, to int) {
+	for from < to {
+		n := min(64-from%64, to-from)
+		m[from/64] &^= math.MaxUint64 >> (64 - n) << (from % 64)
+		from += n
+	}
+}
+
+// next returns the first byte of the set from byte i on, and whether there is one.
+func (m byteMask) next(i int) (int, bool) {
 	w := i / 64
-	rest := ^m[w] >> (i % 64)
-	if rest != 0 {
-		return i + bits.TrailingZeros64(rest)
+	for rest := m[w] >> (i % 64) << (i % 64); ; rest = m[w] {
+		if rest != 0 {
+			return w*64 + bits.TrailingZeros64(rest), true
+		}
+		if w++; w == len(m) {
+			return 0, false
+		}
 	}
-	for w++; m[w] == math.MaxUint64; w++ {
+}
+
+// last returns the last byte of the set before byte i; there must be one.
+func (m byteMask) last(i int) int {
+	w := i / 64
+	rest := m[w] & (1<<(i%64) - 1)
+	for rest == 0 {
+		w--
+		rest = m[w]
 	}
-	return w*64 + bits.TrailingZeros64(^m[w])
+	return w*64 + 63 - bits.LeadingZeros64(rest)
 }
 
 // places returns the places of the bytes of the set, modulo 2³², in the memory of dst if

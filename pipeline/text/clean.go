@@ -111,11 +111,14 @@ func (c *TextCleaner) trimmed(s []byte) ([]byte, int) {
 
 // bounded holds a text to the bounds of its length.
 func (c *TextCleaner) bounded(s []byte) ([]byte, Verdict) {
-	if c.minBytes|c.maxBytes == 0 {
+	if c.unbounded() {
 		return s, Verdict{}
 	}
 	return c.within(s)
 }
+
+// unbounded reports whether a text may have any length.
+func (c *TextCleaner) unbounded() bool { return c.minBytes|c.maxBytes == 0 }
 
 // within is bounded where there are bounds.
 func (c *TextCleaner) within(s []byte) ([]byte, Verdict) {

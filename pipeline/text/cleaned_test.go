@@ -23,7 +23,7 @@ func TestCleanColumnIsClean(t *testing.T) {
 			case 0:
 				return nil
 			case 1, 2:
-				return rapid.SampledFrom([]string{"", " a short one\r\n", "no reason to change this one", "  cut at both of the ends \t", "line\r\nends\rwithin\n"}).Draw(t, "fixed")
+				return rapid.SampledFrom([]string{"", " a short one\r\n", "no reason to change this one", "  cut at both of the ends \t", "line\r\nends\rwithin\n", "\r\n begins with\rline ends", "\r\nbegins and ends with them \r"}).Draw(t, "fixed")
 			}
 			return drawText(t, "text")
 		}), 0, 20).Draw(t, "rows")
@@ -62,7 +62,7 @@ func TestCleanColumnInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := rapid.Custom(func(t *rapid.T) string {
 			s := strings.Repeat("words ", rapid.IntRange(3, 400).Draw(t, "words"))
-			return s + rapid.SampledFrom([]string{"", ".", "\r\n", "\rx", "\u3000"}).Draw(t, "end")
+			return rapid.SampledFrom([]string{"", "\r\n", " \r"}).Draw(t, "start") + s + rapid.SampledFrom([]string{"", ".", "\r\n", "\rx", "\u3000"}).Draw(t, "end")
 		})
 		rows := rapid.SliceOfN(row, 1, 12).Draw(t, "rows")
 		order := rapid.SliceOfN(rapid.Uint32Range(0, uint32(len(rows)-1)), 0, 30).Draw(t, "order")

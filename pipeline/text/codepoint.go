@@ -2,6 +2,7 @@ package text
 
 import (
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 )
@@ -49,36 +50,65 @@ var unspacedScripts = [...]*unicode.RangeTable{
 	thai: unicode.Thai, lao: unicode.Lao, khmer: unicode.Khmer, myanmar: unicode.Myanmar,
 }
 
-// kindTable holds the kinds of the first 65,536 code points.
-type kindTable [1 << 16]kind
+// kindTable holds the kinds of all code points: a page of them is made when one of it is
+// first asked for, as most texts need few. It is safe for concurrent use.
+type kindTable struct {
+	ascii [utf8.RuneSelf]kind
+	pages [(unicode.MaxRune + 1) / kindPageSize]atomic.Pointer[kindPage]
+}
+
+const kindPageSize = 256
+
+type kindPage [kindPageSize]kind
 
 // kinds returns the table, which is made when it is first asked for.
 var kinds = sync.OnceValue(func() *kindTable {
 	t := new(kindTable)
-	for r := range t {
-		t[r] = kindOf(rune(r))
+	for r := range t.ascii {
+		t.ascii[r] = kindOf(rune(r))
 	}
 	return t
 })
 
-// of returns the kind of a code point.
+// of returns the kind of a code point, which must be at most U+10FFFF and not negative, as
+// what package utf8 decodes always is.
 func (t *kindTable) of(r rune) kind {
-	if uint32(r) < uint32(len(t)) {
-		return t[r]
+	if p := t.pages[uint32(r)/kindPageSize].Load(); p != nil {
+		return p[uint32(r)%kindPageSize]
 	}
-	return kindOf(r)
+	return t.page(r)[uint32(r)%kindPageSize]
+}
+
+// page makes the page of a code point. Two goroutines may do so at once.
+func (t *kindTable) page(r rune) *kindPage {
+	p := new(kindPage)
+	for i := range p {
+		p[i] = kindOf(r&^(kindPageSize-1) + rune(i))
+	}
+	t.pages[uint32(r)/kindPageSize].Store(p)
+	return p
 }
 
 // decode returns the kind of the code point that s, which is not empty, begins
 // with, and its length.
 func (t *kindTable) decode(s []byte) (kind, int) {
 	if s[0] < utf8.RuneSelf {
-		return t[s[0]], 1
+		return t.ascii[s[0]], 1
 	}
 	return t.decodeRune(s) // apart, so that this can be inlined
 }
 
 func (t *kindTable) decodeRune(s []byte) (kind, int) {
+	// What package utf8 would find, at once for most.
+	if len(s) >= 3 && s[1]&0xc0 == 0x80 {
+		r2 := rune(s[0]&0x1f)<<6 | rune(s[1]&0x3f)
+		if s[0] >= 0xc2 && s[0] < 0xe0 {
+			return t.of(r2), 2
+		}
+		if s[0] > 0xe0 && s[0] < 0xed && s[2]&0xc0 == 0x80 {
+			return t.of(r2&0x3ff<<6 | rune(s[2]&0x3f)), 3
+		}
+	}
 	r, size := utf8.DecodeRune(s)
 	return t.of(r), size
 }

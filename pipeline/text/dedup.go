@@ -195,9 +195,12 @@ func (d *StreamDeduplicator) FilterInto(keep stringtensor.Selection, col *string
 		for i := range n {
 			row := lo + i
 			unique := false
-			if col.IsNull(row) {
+			switch {
+			case col.IsNull(row):
 				unique = d.uniqueNull()
-			} else {
+			case d.set.texts == nil:
+				unique = d.stage(hashes[i], nil)
+			default:
 				unique = d.stage(hashes[i], present(col.Bytes(row)))
 			}
 			if unique {

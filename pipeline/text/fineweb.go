@@ -117,8 +117,8 @@ func (f *finewebRules) measureLines(m *ruleMemory, s []byte) (out FinewebMetrics
 }
 
 func (f *finewebRules) measureWords(m *ruleMemory, s []byte, newlines int, out *FinewebMetrics) {
-	m.words.fill(s, f.words, nil)
-	out.NewlineRatio = ratio(newlines, len(m.words.hashes))
+	m.words.fill(s, f.words)
+	out.NewlineRatio = ratio(newlines, m.words.words)
 }
 
 // Judge holds metrics to the bounds; the first that fails is the reason, in the order

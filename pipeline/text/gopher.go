@@ -125,12 +125,17 @@ func (g *gopherRules) apply(m *ruleMemory, s []byte, _ room) ([]byte, Verdict) {
 	if !v.Kept() {
 		return s, v
 	}
-	chars := g.measureRepeats(m, s, &out)
+	out.StopWords = m.words.stop.count(s, &m.words.bounds, g.bounds.StopWords, g.minStopWords(&out))
+	if v = g.judgeStopWords(&out); !v.Kept() {
+		return s, v
+	}
+	g.measureRepeats(m, s, &out)
 	if v = g.judgeRepeats(&out); !v.Kept() {
 		return s, v
 	}
-	for n := g.startGrams(m); n <= 10 && v.Kept(); n++ {
-		g.measureGrams(m, n, chars, &out)
+	m.grams.start(m.words.hash())
+	for n := 2; n <= 10 && v.Kept() && !m.grams.done(); n++ {
+		g.measureGrams(m, n, &out)
 		v = g.judgeGrams(&out, n)
 	}
 	return s, v
@@ -139,30 +144,37 @@ func (g *gopherRules) apply(m *ruleMemory, s []byte, _ room) ([]byte, Verdict) {
 // measure returns all metrics.
 func (g *gopherRules) measure(m *ruleMemory, s []byte) (out GopherMetrics) {
 	g.measureWords(m, s, &out)
-	chars := g.measureRepeats(m, s, &out)
-	for n := g.startGrams(m); n <= 10; n++ {
-		g.measureGrams(m, n, chars, &out)
+	out.StopWords = m.words.stop.count(s, &m.words.bounds, g.bounds.StopWords, math.MaxInt)
+	g.measureRepeats(m, s, &out)
+	m.grams.start(m.words.hash())
+	for n := 2; n <= 10; n++ {
+		g.measureGrams(m, n, &out)
 	}
 	return out
 }
 
-// measureWords fills in what the words and lines are like.
+// measureWords fills in what the words and lines are like, but for stop words.
 func (g *gopherRules) measureWords(m *ruleMemory, s []byte, out *GopherMetrics) {
 	l := &m.words
-	l.fill(s, g.words, g.bounds.StopWords)
-	all := len(l.hashes)
+	l.fill(s, g.words)
 	out.Words = l.plain
 	out.MeanWordLength = ratio(l.plainChars, l.plain)
-	out.HashRatio = ratio(bytes.Count(s, []byte("#")), all)
-	dots := 0
-	if l.bounds.hasEllipsis(s) {
-		dots = bytes.Count(s, []byte("..."))
+	out.HashRatio = ratio(bytes.Count(s, []byte("#")), l.words)
+	ellipses := l.ellipses
+	if l.bounds.dots {
+		ellipses += bytes.Count(s, []byte("..."))
 	}
-	out.EllipsisRatio = ratio(dots+bytes.Count(s, []byte("…")), all)
-	out.AlphabeticWords = ratio(l.alpha, all)
-	out.StopWords = l.stop.found
-	out.unspaced = 2*l.unspaced > all
+	out.EllipsisRatio = ratio(ellipses, l.words)
+	out.AlphabeticWords = ratio(l.alpha, l.words)
+	out.unspaced = 2*l.unspaced > l.words
+	if ellipses > 0 || l.bounds.bullets {
+		out.BulletLines, out.EllipsisLines = markedLines(s)
+	}
+}
 
+// markedLines returns the share of lines that begin with a bullet, and of those that end
+// with an ellipsis.
+func markedLines(s []byte) (bulleted, elliptic float64) {
 	lines, bullets, ellipses := 0, 0, 0
 	for c := cutLines(s); c.more(); lines++ {
 		line := trimSpace(c.next())
@@ -173,38 +185,32 @@ func (g *gopherRules) measureWords(m *ruleMemory, s []byte, out *GopherMetrics) 
 			ellipses++
 		}
 	}
-	out.BulletLines, out.EllipsisLines = ratio(bullets, lines), ratio(ellipses, lines)
+	return ratio(bullets, lines), ratio(ellipses, lines)
 }
 
-// measureRepeats fills in how much is repeated of lines and paragraphs. It returns the
-// code points of the text.
-func (g *gopherRules) measureRepeats(m *ruleMemory, s []byte, out *GopherMetrics) (chars int) {
-	chars = countChars(s)
+// measureRepeats fills in how much is repeated of lines and paragraphs.
+func (g *gopherRules) measureRepeats(m *ruleMemory, s []byte, out *GopherMetrics) {
+	lines := m.pieces.lines(s)
+	out.DuplicateLines, out.DuplicateLineChars = lines.share(), ratio(lines.chars, m.words.chars)
+	if lines.duplicates == 0 && len(trimSpace(s)) == len(s) {
+		return // paragraphs are lines, and the first and the last of them are not cut short
+	}
 	p := m.pieces.paragraphs(s)
-	out.DuplicateParagraphs, out.DuplicateParagraphChars = p.share(), ratio(p.chars, chars)
-	p = m.pieces.lines(s)
-	out.DuplicateLines, out.DuplicateLineChars = p.share(), ratio(p.chars, chars)
-	return chars
-}
-
-// startGrams readies the n-grams and returns the first n.
-func (g *gopherRules) startGrams(m *ruleMemory) int {
-	m.grams.start(m.words.hashes)
-	return 2
+	out.DuplicateParagraphs, out.DuplicateParagraphChars = p.share(), ratio(p.chars, m.words.chars)
 }
 
 // measureGrams fills in how much is repeated of n-grams, n being one more than at the
 // last call, 2 at the first.
-func (g *gopherRules) measureGrams(m *ruleMemory, n, chars int, out *GopherMetrics) {
+func (g *gopherRules) measureGrams(m *ruleMemory, n int, out *GopherMetrics) {
 	if n > 2 {
 		m.grams.longer()
 	}
 	if n > 4 {
-		out.DuplicateGrams[n-5] = ratio(m.grams.duplicates(&m.words), chars)
+		out.DuplicateGrams[n-5] = ratio(m.grams.duplicates(&m.words), m.words.chars)
 		return
 	}
 	if at, count := m.grams.top(); count > 0 {
-		out.TopGrams[n-2] = ratio((m.words.chars(at, n)+n-1)*count, chars)
+		out.TopGrams[n-2] = ratio((m.words.gramChars(at, n)+n-1)*count, m.words.chars)
 	}
 }
 
@@ -212,10 +218,7 @@ func (g *gopherRules) measureGrams(m *ruleMemory, n, chars int, out *GopherMetri
 // of [GopherMetrics], each least before its most.
 func (b *GopherBounds) Judge(m *GopherMetrics) Verdict {
 	g := gopherRules{bounds: *b}
-	v := g.judgeWords(m)
-	if v.Kept() {
-		v = g.judgeRepeats(m)
-	}
+	v := firstVerdict(g.judgeWords(m), g.judgeStopWords(m), g.judgeRepeats(m))
 	for n := 2; n <= 10 && v.Kept(); n++ {
 		v = g.judgeGrams(m, n)
 	}
@@ -224,23 +227,33 @@ func (b *GopherBounds) Judge(m *GopherMetrics) Verdict {
 
 func (g *gopherRules) judgeWords(m *GopherMetrics) Verdict {
 	b := &g.bounds
-	mean, stop := m.MeanWordLength, m.StopWords
-	minMean, maxMean, minStop := b.MinMeanWordLength, b.MaxMeanWordLength, b.MinStopWords
+	minMean, maxMean := b.MinMeanWordLength, b.MaxMeanWordLength
 	if m.unspaced {
-		minMean, maxMean, minStop = 0, math.Inf(1), 0
+		minMean, maxMean = 0, math.Inf(1)
 	}
 	return firstVerdict(
 		atLeast(ReasonGopherMinWords, float64(m.Words), float64(b.MinWords)),
 		atMost(ReasonGopherMaxWords, float64(m.Words), float64(b.MaxWords)),
-		atLeast(ReasonGopherMinMeanWordLength, mean, minMean),
-		atMost(ReasonGopherMaxMeanWordLength, mean, maxMean),
+		atLeast(ReasonGopherMinMeanWordLength, m.MeanWordLength, minMean),
+		atMost(ReasonGopherMaxMeanWordLength, m.MeanWordLength, maxMean),
 		atMost(ReasonGopherMaxHashRatio, m.HashRatio, b.MaxHashRatio),
 		atMost(ReasonGopherMaxEllipsisRatio, m.EllipsisRatio, b.MaxEllipsisRatio),
 		atMost(ReasonGopherMaxBulletLines, m.BulletLines, b.MaxBulletLines),
 		atMost(ReasonGopherMaxEllipsisLines, m.EllipsisLines, b.MaxEllipsisLines),
 		atLeast(ReasonGopherMinAlphabeticWords, m.AlphabeticWords, b.MinAlphabeticWords),
-		atLeast(ReasonGopherMinStopWords, float64(stop), float64(minStop)),
 	)
+}
+
+// minStopWords returns how many stop words a text of such words must have.
+func (g *gopherRules) minStopWords(m *GopherMetrics) int {
+	if m.unspaced {
+		return 0
+	}
+	return g.bounds.MinStopWords
+}
+
+func (g *gopherRules) judgeStopWords(m *GopherMetrics) Verdict {
+	return atLeast(ReasonGopherMinStopWords, float64(m.StopWords), float64(g.minStopWords(m)))
 }
 
 func (g *gopherRules) judgeRepeats(m *GopherMetrics) Verdict {

@@ -54,12 +54,19 @@ func (g *grams) start(hashes []uint64) {
 	g.repeated()
 }
 
+// Sizes of the marks of pairs in bits: for each pair, least and most.
+const (
+	markBitsPerPair = 16
+	minMarkBits     = 1 << 10
+	maxMarkBits     = 1 << 22
+)
+
 // markPairs lists the pairs that may occur more than once, those that share a mark, and
 // returns how many they are. Of other pairs a few are among them, and most pairs of
 // prose need no look-up in the table.
 func (g *grams) markPairs(hashes []uint64) (kept int) {
-	n := min(len(hashes), maxMarkBits/markBitsPerTriple)
-	size := max(1<<bits.Len(uint(n*markBitsPerTriple-1)), minMarkBits)
+	n := min(len(hashes), maxMarkBits/markBitsPerPair)
+	size := max(1<<bits.Len(uint(n*markBitsPerPair-1)), minMarkBits)
 	if cap(g.marks) < size/64 {
 		g.marks = make([]pairMarks, size/64)
 	} else {
@@ -148,6 +155,9 @@ func (g *grams) top() (at, count int) {
 	return at, count
 }
 
+// done reports whether no n-gram of more than four words occurs more than once.
+func (g *grams) done() bool { return g.n >= 4 && len(g.list) == 0 }
+
 // duplicates returns the code points of the words in n-grams that occurred before.
 // Those that overlap count once: the search goes on behind a duplicate, and an
 // n-gram it does not pass is not remembered. It can be called once for each n, after
@@ -158,7 +168,7 @@ func (g *grams) duplicates(l *wordList) int {
 		switch {
 		case x.at < next:
 		case g.counts[x.id] == counted:
-			chars += l.chars(int(x.at), g.n)
+			chars += l.gramChars(int(x.at), g.n)
 			next = x.at + uint32(g.n)
 		default:
 			g.counts[x.id] = counted

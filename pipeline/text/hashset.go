@@ -190,16 +190,26 @@ func (t *hashSet) add(slot int, h Hash128, s []byte) {
 // grow makes the table twice as large.
 func (t *hashSet) grow() {
 	t.resize(2 * len(t.slots))
-	var near nearby
+	var (
+		near   nearby
+		starts [lookAhead]int
+	)
 	for lo := 0; lo < t.n; lo += lookAhead {
-		hi := min(lo+lookAhead, t.n)
-		for p := lo; p < hi; p++ {
-			t.expect(&near, *t.at(p))
+		n := min(lookAhead, t.n-lo)
+		// A chunk has room for a whole number of such groups.
+		hashes := t.chunks[lo/chunkLen][lo%chunkLen:][:n]
+		for i, h := range hashes {
+			starts[i] = t.start(h)
+			if t.texts != nil {
+				starts[i] = t.startAt(lo + i)
+			}
+			near.places[i] = unsafe.Pointer(&t.slots[starts[i]])
 		}
+		near.n = n
 		near.fetch()
-		for p := lo; p < hi; p++ {
-			if p+1 != t.null {
-				t.place(p)
+		for i, h := range hashes {
+			if lo+i+1 != t.null {
+				t.place(starts[i], t.tag(h)|uint64(lo+i+1))
 			}
 		}
 	}
@@ -232,14 +242,12 @@ func (t *hashSet) push(h Hash128, s []byte) {
 	t.n++
 }
 
-// place gives the entry at a position the first free slot.
-func (t *hashSet) place(position int) {
-	mask := len(t.slots) - 1
-	i := t.startAt(position)
-	for t.slots[i] != 0 {
+// place puts x into the first free slot from i on.
+func (t *hashSet) place(i int, x uint64) {
+	for mask := len(t.slots) - 1; t.slots[i] != 0; {
 		i = (i + 1) & mask
 	}
-	t.slots[i] = t.tag(*t.at(position)) | uint64(position+1)
+	t.slots[i] = x
 }
 
 // pop takes the last hash away. The table is always what adding the hashes in

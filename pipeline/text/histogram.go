@@ -17,8 +17,6 @@ type histogram struct {
 	// words be counted without a look at what they hold; nobody reads them.
 	lanes   [4][64]uint64
 	counted int                         // bytes in the lanes, at most maxLaneBytes
-	tails   [2][64]uint32               // counters of last bytes, for a sketch
-	tailed  bool                        // tails are not all zero
 	ascii   [128]uint32                 // what was in the lanes when they were full
 	carried bool                        // ascii is not all zero
 	seen    []rune                      // the other code points, by first occurrence
@@ -156,48 +154,6 @@ func (h *histogram) entropy(n int) float64 {
 	return sum / float64(n)
 }
 
-// addTails counts code points above 7F by a byte of each, the last one or, of four,
-// the third; they begin at the given places of a block. s, from the block on, is
-// valid UTF-8.
-func (h *histogram) addTails(s []byte, begins uint64) {
-	h.tailed = true
-	for ; begins != 0; begins &= begins - 1 {
-		i := bits.TrailingZeros64(begins)
-		last := i + 1
-		if s[i] >= 0xe0 {
-			last++
-		}
-		h.tails[i&1][s[last]&0x3f]++
-	}
-}
-
-// sketched returns an entropy that the n code points counted by addBlock and
-// addTails have at least: that of what was counted, which tells fewer apart.
-func (h *histogram) sketched(n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	var even, odd float64 // of k·log₂ k
-	for w := range 32 {
-		x := h.packed(w)
-		if x == 0 && !h.carried {
-			continue
-		}
-		c := h.ascii[4*w : 4*w+4]
-		even += product(c[0]+uint32(x&math.MaxUint16)) + product(c[2]+uint32(x>>32&math.MaxUint16))
-		odd += product(c[1]+uint32(x>>16&math.MaxUint16)) + product(c[3]+uint32(x>>48))
-	}
-	if h.tailed {
-		a, b := &h.tails[0], &h.tails[1]
-		for i := 0; i < len(a); i += 4 {
-			// In two sums of pairs: additions to one sum wait for each other.
-			even += product(a[i]+b[i]) + product(a[i+1]+b[i+1])
-			odd += product(a[i+2]+b[i+2]) + product(a[i+3]+b[i+3])
-		}
-	}
-	return log2(uint32(n)) - (even+odd)/float64(n)
-}
-
 // information returns the bits that the k code points of one kind carry in a
 // text of 2^all code points, 0 for none. The conversion keeps the product from
 // being fused into a sum, which would round differently on other processors.
@@ -208,10 +164,6 @@ func information(k uint32, all float64) float64 {
 // reset sets all counters to zero.
 func (h *histogram) reset() {
 	h.clearLanes()
-	if h.tailed {
-		clear(h.tails[:])
-		h.tailed = false
-	}
 	if h.carried {
 		clear(h.ascii[:])
 		h.carried = false

@@ -29,9 +29,9 @@ type Metrics struct {
 // Measurer measures texts. It holds scratch memory: use one per goroutine, and
 // keep it, since in steady state it allocates nothing. The zero value is ready.
 //
-// Memory is at most about 4.4 MiB for counters of code points, plus, for the
-// text at hand, a little over its length and 16 to 64 bytes for each distinct
-// word triple. What only an unusually long text needs is given up after it.
+// Memory is at most about 4.4 MiB for counters of code points and 1 MiB for marks of
+// word triples, plus, for the text at hand, a little over its length and 16 to 64 bytes
+// for each distinct triple. What only an unusually long text needs is given up after it.
 type Measurer struct {
 	classes    classes
 	hist       histogram
@@ -40,11 +40,16 @@ type Measurer struct {
 	valid      bool     // the text is UTF-8, or ASCII
 	ideographs ideographs
 	rules      ruleMemory
+	scratch    []byte // of rules that rewrite a text nobody asked for
 	triples    tripleSet
 	marks      tripleMarks
 	cursor     wordCursor
+	places     [1 + placeBlocks*cpu.BlockSize]uint32
 	hashes     [2 + hashBatch]uint64 // of words, two of them from the batch before
 }
+
+// placeBlocks is the number of blocks whose edges are looked up at once.
+const placeBlocks = 32
 
 // hashBatch is the number of words that are hashed at once.
 const hashBatch = 256
@@ -78,6 +83,9 @@ func (m *Measurer) release() {
 	}
 	if cap(m.runes) > keepBlocks {
 		m.runes = nil
+	}
+	if cap(m.scratch) > keepBlocks*cpu.BlockSize {
+		m.scratch = nil
 	}
 	m.ideographs.release()
 	m.triples.release()
@@ -238,18 +246,11 @@ func (m *Measurer) entropy(s []byte, c *classes, chars int) float64 {
 
 // entropyOrBound returns the entropy of s, or bound if it is surely as much.
 //
-// Entropy is concave: a text has at least the entropy of any part of it times the
-// share of the part. And telling fewer code points apart only makes it less. So a
-// sketch of the beginning of an ordinary text shows that the bound holds, and the
-// rest need not be counted.
+// Telling fewer code points apart only makes entropy less, so where some of their bits
+// show that the bound holds, the histogram is not needed.
 func (m *Measurer) entropyOrBound(bound float64, s []byte, c *classes, chars int) float64 {
-	if share := bound / usualEntropy(chars, len(s)); share < 0.9 {
-		part := m.sketch(s, c, int(math.Ceil(share*float64(len(c.blocks)))))
-		low := m.hist.sketched(part) * float64(part) / float64(chars)
-		m.hist.reset()
-		if low > bound+boundSlack {
-			return bound
-		}
+	if bound < cpu.LowBits && m.valid && lowEntropy(cpu.CountLowBits(s), chars) > bound+boundSlack {
+		return bound
 	}
 	return m.entropy(s, c, chars)
 }
@@ -257,32 +258,17 @@ func (m *Measurer) entropyOrBound(bound float64, s []byte, c *classes, chars int
 // boundSlack in bits is far more than what rounding can cost the bound.
 const boundSlack = 1e-6
 
-// usualEntropy returns the bits that a sketch of an ordinary text has at least:
-// of letters of an alphabet, or of ideographs, of which a short text holds few.
-func usualEntropy(chars, bytes int) float64 {
-	if bytes-chars < bytes/4 {
-		return 4.05
+// lowEntropy returns the entropy of n things, of which there are so many of each kind.
+func lowEntropy(kinds [1 << cpu.LowBits]int, n int) float64 {
+	if n == 0 {
+		return 0
 	}
-	return min(5, 0.65*log2(uint32(chars)))
-}
-
-// sketch counts the code points of so many blocks of s for histogram.sketched, and
-// returns how many it counted.
-func (m *Measurer) sketch(s []byte, c *classes, blocks int) (counted int) {
-	for i := range blocks {
-		at := i * cpu.BlockSize
-		p := s[at:min(len(s), at+cpu.BlockSize)]
-		nonASCII := c.blocks[i].NonASCII
-		counted += len(p) - bits.OnesCount64(nonASCII)
-		if nonASCII != math.MaxUint64 {
-			m.hist.addBlock(p, nonASCII)
-		}
-		if m.valid && nonASCII != 0 {
-			counted += bits.OnesCount64(m.runes[i])
-			m.hist.addTails(s[at:], m.runes[i])
-		}
+	var even, odd float64 // of k·log₂ k, in two sums since additions wait for each other
+	for i := 0; i < len(kinds); i += 2 {
+		even += product(uint32(kinds[i]))
+		odd += product(uint32(kinds[i+1]))
 	}
-	return counted
+	return log2(uint32(n)) - (even+odd)/float64(n)
 }
 
 // repetition returns the share of repeated word triples of s, the text counted
@@ -315,27 +301,27 @@ func repeated(distinct, n int) float64 { return 1 - float64(distinct)/float64(n)
 // text that repeats little the first ones are enough.
 func (m *Measurer) repetitionWithin(bound float64, s []byte, words int) bool {
 	total := words - 2
-	if words < 4 || !m.marks.reset(total) {
+	if words < 4 || uint64(len(s)) > math.MaxUint32 || !m.marks.reset(total) {
 		return words < 4
 	}
-	m.cursor.begin(s, m.edges)
-	have := 0
-	for left := words; left > 0; {
+	need := int(math.Ceil((1 - bound) * float64(total)))
+	have := 0 // places of a word that the next blocks go on with
+	for block := 0; block < len(m.edges); {
 		// As many words as could decide, and some for triples that do repeat.
-		want := int(math.Ceil((1-bound)*float64(total))) - m.marks.count
-		batch := m.hashes[have:min(len(m.hashes), have+want+want/16+4)]
-		n := m.cursor.hashes(batch)
-		left -= n
-		n += have
-		m.marks.addTriples(m.hashes[:n])
-		if repeated(m.marks.count, total) <= bound {
-			return true
+		want := need - m.marks.count
+		want += want/16 + 2
+		end := min(len(m.edges), block+min(want*len(m.edges)/words+1, placeBlocks))
+		n := have + cpu.SelectOnes(m.places[have:], m.edges[block:end], uint32(block*cpu.BlockSize))
+		block, have = end, n%2
+		for p := m.places[:n-have]; len(p) > 0; {
+			some := min(len(p), 2*want)
+			m.marks.addWords(s, p[:some])
+			if repeated(m.marks.count, total) <= bound {
+				return true
+			}
+			p = p[some:]
 		}
-		if n < 2 {
-			return false
-		}
-		copy(m.hashes[:2], m.hashes[n-2:n])
-		have = 2
+		m.places[0] = m.places[max(n-1, 0)]
 	}
 	return false
 }

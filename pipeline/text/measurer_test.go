@@ -1,14 +1,18 @@
 package text
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/rosaline-go/rosaline/cpu"
 )
 
 // naiveMetrics is the definition of the metrics, with maps of runes and of
@@ -263,6 +267,33 @@ func TestCheckAtTheBounds(t *testing.T) {
 		}
 	})
 	require.Greater(t, min(kept, dropped), 20, "the bounds are not met and missed")
+}
+
+// TestBoundsWithoutCounting compares what is known of entropy and repetition without
+// counting code points and triples with what counting finds, in texts of one block and of
+// many, of which words lie across where blocks are looked up.
+func TestBoundsWithoutCounting(t *testing.T) {
+	m, naive := NewMeasurer(), NewMeasurer()
+	rapid.Check(t, func(t *rapid.T) {
+		s := []byte(drawText(t, "text"))
+		distinct := rapid.SampledFrom([]int{0, 10, 900, 5000}).Draw(t, "distinct")
+		for i := range distinct {
+			s = fmt.Appendf(s, " %d%s", i, strings.Repeat("é", i%7))
+		}
+		s = append(s, bytes.Repeat([]byte(" once again"), rapid.SampledFrom([]int{0, 10, 1000}).Draw(t, "repeated"))...)
+		want := naive.Measure(s)
+		m.classes.classify(s)
+		n := m.count(s, &m.classes)
+		if utf8.Valid(s) {
+			require.LessOrEqual(t, lowEntropy(cpu.CountLowBits(s), n.chars), want.Entropy+boundSlack)
+		}
+		bound := rapid.Float64Range(0, 1).Draw(t, "bound")
+		if m.repetitionWithin(bound, s, n.words) {
+			require.LessOrEqual(t, want.Repetition, bound)
+		} else if n.words >= 4 {
+			require.Greater(t, want.Repetition, 0.8*bound-0.2, "the marks should have decided")
+		}
+	})
 }
 
 func TestCheckIsLinear(t *testing.T) {

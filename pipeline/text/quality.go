@@ -197,8 +197,7 @@ func (q *QualityFilter) judgeCounts(m Metrics) Verdict {
 // Check measures s as far as the bounds need and judges it. Without rule sets, and but
 // for words counted by script, that is Judge(m.Measure(s)), for less work.
 func (q *QualityFilter) Check(m *Measurer, s []byte) Verdict {
-	var scratch ownRoom
-	_, v := q.Filter(m, (*[]byte)(&scratch), s)
+	_, v := q.Filter(m, &m.scratch, s)
 	return v
 }
 

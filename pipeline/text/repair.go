@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -89,41 +91,64 @@ func (set Repairs) Needed(s []byte) bool {
 	if first == len(s) {
 		return false
 	}
-	if s[first] < utf8.RuneSelf {
+	if set&RepairControl != 0 && (s[first] < utf8.RuneSelf || cpu.IndexAny(s[first:], controlBytes) < len(s)-first) {
 		return true
 	}
-	if set&RepairMojibake != 0 && (bytes.IndexByte(s, 0xc3) >= 0 || hasC1(s)) {
+	if set&RepairMojibake != 0 && (hasLead(s) || hasC1(s)) {
 		return true
 	}
-	if set&RepairNFC != 0 && !isNFC(s) {
-		return true
+	unsure := false // whether s is in Normalization Form C
+	for i := first; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
+		i = nextWide(s, i+n)
+		if r >= 0xa0 && r < 0x132 && r != 0xad {
+			continue // what no repair but that of mojibake touches
+		}
+		if set.maps(r) {
+			return true
+		}
+		unsure = unsure || !beginsNFC(r) && !(r == utf8.RuneError && n == 1)
 	}
-	return set&^(RepairMojibake|RepairNFC) != 0 && set.hasMapped(s)
+	return unsure && set&RepairNFC != 0 && !norm.NFC.IsNormal(s)
+}
+
+// nextWide returns the place of the first byte of s above 7F from byte i on, len(s) if
+// there is none.
+func nextWide(s []byte, i int) int {
+	const upper = 0x8080808080808080
+	for ; len(s)-i >= 8; i += 8 {
+		if wide := binary.LittleEndian.Uint64(s[i:]) & upper; wide != 0 {
+			return i + bits.TrailingZeros64(wide)/8
+		}
+	}
+	for i < len(s) && s[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // isNFC reports whether s is in Normalization Form C. Most texts hold only characters
 // that are so beside any other, which is soon found out.
 func isNFC(s []byte) bool {
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
+	for i := nextWide(s, 0); i < len(s); {
 		r, n := utf8.DecodeRune(s[i:])
-		switch {
-		case r < firstMark, r >= 0x400 && r < 0x483, r >= 0x2010 && r < 0x2027, r >= 0x3041 && r < 0x3097,
-			r >= 0x30a1 && r < 0x30fb, r >= 0x3001 && r < 0x3012, r >= 0x4e00 && r < 0xa000, r >= 0xac00 && r < 0xd7a4:
-		case r == utf8.RuneError && n == 1:
-		default:
+		if !beginsNFC(r) && !(r == utf8.RuneError && n == 1) {
 			return norm.NFC.IsNormal(s)
 		}
-		i += n
+		i = nextWide(s, i+n)
 	}
 	return true
 }
 
+// beginsNFC reports whether r is one of the characters that stay themselves in
+// Normalization Form C whatever is before them. It knows the usual ones.
+func beginsNFC(r rune) bool {
+	return r < firstMark || r >= 0x400 && r < 0x483 || r >= 0x2010 && r < 0x2027 || r >= 0x3041 && r < 0x3097 ||
+		r >= 0x30a1 && r < 0x30fb || r >= 0x3001 && r < 0x3012 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
+}
+
 // The bytes that a repair may begin at: those above 7F, and those of controls.
-var wideBytes, suspectBytes = func() (wide, suspect *cpu.ByteSet) {
+var wideBytes, controlBytes, suspectBytes = func() (wide, control, suspect *cpu.ByteSet) {
 	var w, c []byte
 	for b := range 256 {
 		switch {
@@ -133,8 +158,27 @@ var wideBytes, suspectBytes = func() (wide, suspect *cpu.ByteSet) {
 			c = append(c, byte(b))
 		}
 	}
-	return cpu.NewByteSet(w...), cpu.NewByteSet(append(c, w...)...)
+	return cpu.NewByteSet(w...), cpu.NewByteSet(c...), cpu.NewByteSet(append(c, w...)...)
 }()
+
+// hasLead reports whether s has a lead of mojibake right before a continuation: what
+// may stand between them in other texts are characters that other repairs remove.
+func hasLead(s []byte) bool {
+	for {
+		i := bytes.IndexByte(s, 0xc3) // as all leads begin
+		if i < 0 || i+2 >= len(s) {
+			return false
+		}
+		if s[i+2] >= utf8.RuneSelf {
+			lead, _ := utf8.DecodeRune(s[i:])
+			next, _ := utf8.DecodeRune(s[i+2:])
+			if isLead(lead) && continuation(next) != 0 {
+				return true
+			}
+		}
+		s = s[i+1:]
+	}
+}
 
 // hasC1 reports whether s has the bytes of a C1 control.
 func hasC1(s []byte) bool {
@@ -150,25 +194,11 @@ func hasC1(s []byte) bool {
 	}
 }
 
-// hasMapped reports whether s has a character that one of the repairs other than
-// mojibake and NFC removes or replaces by itself.
-func (set Repairs) hasMapped(s []byte) bool {
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			if set.drops(rune(s[i])) {
-				return true
-			}
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(s[i:])
-		if set.drops(r) || set&RepairZeroWidth != 0 && isJoiner(r) ||
-			set&RepairWidth != 0 && narrow(r) != r || set&RepairLigatures != 0 && ligature(r) != "" {
-			return true
-		}
-		i += n
-	}
-	return false
+// maps reports whether one of the repairs other than mojibake and NFC may remove or
+// replace r by itself.
+func (set Repairs) maps(r rune) bool {
+	return set.drops(r) || set&RepairZeroWidth != 0 && isJoiner(r) ||
+		set&RepairWidth != 0 && narrow(r) != r || set&RepairLigatures != 0 && ligature(r) != ""
 }
 
 // Append appends s, repaired, to dst and returns the extended slice. dst must not

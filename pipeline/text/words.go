@@ -1,8 +1,9 @@
 package text
 
 import (
-	"math"
+	"bytes"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 	"unsafe"
 
@@ -46,27 +47,28 @@ const (
 // running text, rounded. Katakana is mostly loan words, one a row.
 var lettersPerWord = [...]int{han: 2, hiragana: 2, katakana: 1 << 30, thai: 3, lao: 3, khmer: 2, myanmar: 2}
 
-// wordList holds the words of one text by their hashes. It is scratch.
+// wordList holds the words of one text: their bounds, what they are like together, and
+// their hashes if they are asked for. It is scratch.
 type wordList struct {
-	hashes []uint64 // see wordKeys
-	ends   []uint32 // code points of all words up to and with this one, modulo 2³²
-
+	words             int
 	plain, plainChars int // words that are not punctuation, and their code points
 	alpha             int // words with a letter
 	unspaced          int // words of scripts that write no spaces
 
-	stop stopWords
+	chars    int // code points of the text
+	inner    int // bytes of words that do not begin a code point
+	ellipses int // …
 
 	bounds wordBounds
 
+	hashed       bool
+	hashes       []uint64 // see wordKeys
+	starts, ends []uint32 // word i is at starts[i] to ends[i]
+
+	stop stopWords
+
 	text []byte // whose words these are
 	rule Words
-}
-
-// reset empties the list.
-func (l *wordList) reset() {
-	l.hashes, l.ends = l.hashes[:0], l.ends[:0]
-	l.plain, l.plainChars, l.alpha, l.unspaced = 0, 0, 0, 0
 }
 
 // keepWords is the number of words whose scratch is kept.
@@ -76,28 +78,22 @@ const keepWords = 1 << 19
 func (l *wordList) release() {
 	l.text = nil
 	if cap(l.hashes) > keepWords {
-		l.hashes, l.ends = nil, nil
+		l.hashes, l.starts, l.ends = nil, nil, nil
 	}
 	l.bounds.release()
 }
 
-// chars returns the number of code points of n words from word i on.
-func (l *wordList) chars(i, n int) int {
-	var before uint32
-	if i > 0 {
-		before = l.ends[i-1]
+// gramChars returns the number of code points of n words from word i on, which was hashed.
+func (l *wordList) gramChars(i, n int) (chars int) {
+	for ; n > 0; n-- {
+		chars += countChars(l.text[l.starts[i]:l.ends[i]])
+		i++
 	}
-	return int(l.ends[i+n-1] - before)
+	return chars
 }
 
-// add appends the word s[from:to] of so many code points; k is the or of their kinds.
-func (l *wordList) add(s []byte, from, to, chars int, k kind) {
-	h := wordKeys.any(s[from:to])
-	end := uint32(chars)
-	if n := len(l.ends); n > 0 {
-		end += l.ends[n-1]
-	}
-	l.hashes, l.ends = append(l.hashes, h), append(l.ends, end)
+// count counts a word of so many code points; k is the or of their kinds.
+func (l *wordList) count(chars int, k kind) {
 	// Without branches: what comes next in a text cannot be foreseen.
 	plain := int(k / kindPlain & 1)
 	l.plain += plain
@@ -108,43 +104,86 @@ func (l *wordList) add(s []byte, from, to, chars int, k kind) {
 	}
 }
 
-// fill makes the list that of the words of s, and looks for stop words among them.
-// O(len(s)), and nothing if it is what the list has already: several rule sets may ask.
-func (l *wordList) fill(s []byte, rule Words, stop []string) {
-	if l.text != nil && unsafe.SliceData(l.text) == unsafe.SliceData(s) && len(l.text) == len(s) && l.rule == rule && (len(stop) == 0 || l.stop.on) {
+// has reports whether the list is that of the words of s.
+func (l *wordList) has(s []byte, rule Words) bool {
+	return l.text != nil && unsafe.SliceData(l.text) == unsafe.SliceData(s) && len(l.text) == len(s) && l.rule == rule
+}
+
+// fill makes the list that of the words of s. O(len(s)), and nothing if it is what the
+// list has already: several rule sets may ask.
+func (l *wordList) fill(s []byte, rule Words) {
+	if l.has(s, rule) {
 		return
 	}
-	l.text, l.rule = s, rule
-	l.reset()
-	l.stop.prepare(stop)
+	l.text, l.rule, l.hashed = s, rule, false
+	l.plain, l.plainChars, l.alpha, l.unspaced = 0, 0, 0, 0
+	l.chars, l.inner, l.ellipses = 0, 0, 0
 	if t := kinds(); rule == WordsBySpace {
 		l.fillBySpace(s, t)
 	} else {
 		l.fillByScript(s, t)
 	}
-	l.stop.look(l.hashes)
+	l.words = cpu.CountOnes(l.bounds.starts)
+}
+
+// hashedBlocks is how much of a text words are hashed of: their places are numbers of 32
+// bits.
+const hashedBlocks = 1 << 32 / 64
+
+// hash returns the hashes of the words, in their order. The words of a text of more than
+// 4 GiB behind its first 4 GiB are left out.
+func (l *wordList) hash() []uint64 {
+	if l.hashed {
+		return l.hashes
+	}
+	l.hashed = true
+	b, s := &l.bounds, l.text
+	blocks := int(min(int64(len(b.starts)), hashedBlocks))
+	l.starts = b.starts[:blocks].places(l.starts)
+	l.ends = b.ends[:blocks].places(l.ends)
+	l.starts = l.starts[:len(l.ends)]
+	keys, starts := wordKeys, l.starts
+	hashes := slices.Grow(l.hashes[:0], len(starts))[:len(starts)]
+	for n, end := range l.ends {
+		i, size := uint(starts[n]), uint(end-starts[n])
+		if p := s[i:]; size <= shortWord && len(p) >= shortWord {
+			hashes[n] = keys.short(p, size)
+		} else {
+			hashes[n] = keys.any(p[:size])
+		}
+	}
+	l.hashes = hashes
+	return hashes
 }
 
 func (l *wordList) fillBySpace(s []byte, t *kindTable) {
+	l.bounds.clear(len(s))
+	l.bounds.dots, l.bounds.bullets = true, true
+	l.ellipses = bytes.Count(s, []byte("…"))
 	from, chars := 0, 0
 	var all kind
-	for i := 0; i < len(s); {
-		k, size := t.decode(s[i:])
-		if k&kindSpace != 0 && !isZeroWidth(s[i:], size) {
-			if chars > 0 {
-				l.add(s, from, i, chars, all&^kindUnspaced)
-			}
-			chars, all = 0, 0
+	for i := 0; ; {
+		k, size := kindSpace, 0
+		if i < len(s) {
+			k, size = t.decode(s[i:])
+			l.chars++
+		}
+		if k&kindSpace == 0 || isZeroWidth(s[i:], size) {
+			all |= k
+			chars++
 			i += size
-			from = i
 			continue
 		}
-		all |= k
-		chars++
+		if chars > 0 {
+			l.bounds.put(from, i)
+			l.count(chars, all&^kindUnspaced)
+		}
+		if i == len(s) {
+			return
+		}
+		chars, all = 0, 0
 		i += size
-	}
-	if chars > 0 {
-		l.add(s, from, len(s), chars, all&^kindUnspaced)
+		from = i
 	}
 }
 
@@ -157,98 +196,74 @@ func isZeroWidth(s []byte, size int) bool {
 func (l *wordList) fillByScript(s []byte, t *kindTable) {
 	b := &l.bounds
 	b.begin(s)
-	if 4*cpu.CountOnes(b.wide) > len(s) || uint64(len(s)) >= math.MaxUint32 {
-		for i := 0; i < len(s); {
-			i = l.addNext(s, i, t)
-		}
-		return
+	narrow := len(s) - cpu.CountOnes(b.wide)
+	if narrow < len(s) {
+		l.addWide(s, t)
 	}
+	l.chars += narrow
 	b.find(s)
-	at, next := 0, 0 // in s, in the bounds
-	for _, knot := range b.knots {
-		for at <= int(knot) {
-			next = l.addFree(s, next, knot, t)
-			at = l.addNext(s, int(b.starts[next]), t)
-			for next < len(b.starts) && int(b.starts[next]) < at {
-				next++
+	l.untie(s, t)
+	runs, letters, behind := b.runs()
+	l.plain += runs
+	l.plainChars += cpu.CountOnes(b.words) - l.inner + behind
+	l.alpha += letters
+}
+
+// untie looks at the words that touch a knot.
+func (l *wordList) untie(s []byte, t *kindTable) {
+	b := &l.bounds
+	at := 0 // where the last one looked at ends
+	for i, knots := range b.knots {
+		for ; knots != 0; knots &= knots - 1 {
+			knot := i*64 + bits.TrailingZeros64(knots)
+			if knot > at && b.words.at(knot-1) {
+				at = l.addSpaced(s, b.starts.last(knot), t)
+			}
+			if knot >= at {
+				at = l.addOther(s, knot, t)
 			}
 		}
 	}
-	l.addFree(s, next, math.MaxUint32, t)
 }
 
-// addNext adds the word that begins at s[i:], or passes over white space. It returns
-// where that ends.
-func (l *wordList) addNext(s []byte, i int, t *kindTable) int {
-	if l.bounds.words.at(i) {
-		return l.addSpaced(s, i, i, t)
-	}
-	return l.addOther(s, i, t)
-}
-
-// addFree adds the words by their bounds, from a given one on, that end before a knot.
-// It returns the one after them.
-func (l *wordList) addFree(s []byte, first int, knot uint32, t *kindTable) int {
-	keys, hashes, chars := wordKeys, l.hashes, l.ends
-	plain, plainChars, alpha := 0, 0, 0
-	var total uint32
-	if n := len(chars); n > 0 {
-		total = chars[n-1]
-	}
-	starts := l.bounds.starts[first:]
-	ends := l.bounds.ends[first:][:len(starts)]
-	n := 0
-	for n < len(starts) && ends[n] < knot {
-		i, end := int(starts[n]), int(ends[n])
-		size := uint(end - i)
-		var h uint64
-		if p := s[i:]; size <= shortWord && len(p) >= shortWord {
-			h = keys.short(p, size)
-		} else {
-			h = keys.any(s[i:end])
+// add makes s[from:to], of so many code points, a word; k is the or of their kinds.
+func (l *wordList) add(s []byte, from, to, chars int, k kind) {
+	for i := from; i < to && l.inner > 0; i++ {
+		if !utf8.RuneStart(s[i]) && l.bounds.words.at(i) {
+			l.inner--
 		}
-		// Without branches: what comes next in a text cannot be foreseen.
-		k := t.ofRun(s[i:end])
-		isPlain := int(k / kindPlain & 1)
-		plain += isPlain
-		plainChars += isPlain * int(size)
-		alpha += int(k / kindAlpha & 1)
-		total += uint32(size)
-		hashes, chars = append(hashes, h), append(chars, total)
-		n++
 	}
-	l.hashes, l.ends = hashes, chars
-	l.plain += plain
-	l.plainChars += plainChars
-	l.alpha += alpha
-	return first + n
+	l.bounds.cut(from, to)
+	l.count(chars, k)
 }
 
-// addOther adds the word that begins at s[i:] with anything else than a byte of
-// wordBytes, or passes over white space. It returns where that ends.
+// addOther adds the word that begins with the punctuation at s[i:], or with _. It returns
+// where that ends.
 func (l *wordList) addOther(s []byte, i int, t *kindTable) int {
-	k, size := t.decode(s[i:])
-	switch {
-	case k&kindSpace != 0:
-		return i + size
-	case k&kindUnspaced != 0:
-		to, chars, all := t.unspacedWord(s, i)
-		l.add(s, i, to, chars, all)
-		return to
-	case k&kindWord != 0:
-		return l.addSpaced(s, i, i, t)
+	if s[i] == '_' {
+		return l.addSpaced(s, i, t)
 	}
-	to := i + size
+	to := i + 1
 	if s[i] == '.' || s[i] == '-' {
 		for to < len(s) && s[to] == s[i] {
 			to++
 		}
 	}
 	if (s[i] == '-' || s[i] == '/') && t.isSpacedWord(s[to:]) && !t.endsInWord(s[:i]) {
-		return l.addSpaced(s, i, to, t)
+		return l.addWord(s, i, to, to-i, t)
 	}
-	l.add(s, i, to, max(to-i-size, 0)+1, k)
+	l.add(s, i, to, to-i, t.ascii[s[i]])
 	return to
+}
+
+// addSpaced adds the word at s[i:], and those that apostrophes begin behind it. It returns
+// where they end.
+func (l *wordList) addSpaced(s []byte, i int, t *kindTable) int {
+	_, size := t.decode(s[i:])
+	if isApostrophe(s[i:], size) {
+		return l.addWord(s, i, i+size, 1, t)
+	}
+	return l.addWord(s, i, i, 0, t)
 }
 
 // atLeast returns a number that the words of s are not less than, whatever the rule: of
@@ -266,18 +281,6 @@ func (l *wordList) atLeast(s []byte) int {
 		before = space >> 63
 	}
 	return n
-}
-
-// ofRun returns the or of the kinds of a run, but for what letters have beside each
-// other.
-func (t *kindTable) ofRun(run []byte) kind {
-	all := t[run[0]]
-	if all&kindAlpha == 0 {
-		for _, c := range run[1:] {
-			all |= t[c]
-		}
-	}
-	return all
 }
 
 // isSpacedWord reports whether a word of a script with spaces begins where s does.
@@ -298,23 +301,12 @@ func (t *kindTable) endsInWord(s []byte) bool {
 	return k&kindWord != 0
 }
 
-// addSpaced adds the word at s[i:], of which what is before at is known to belong to
-// it, and those that apostrophes begin behind it. It returns where they end.
-func (l *wordList) addSpaced(s []byte, i, at int, t *kindTable) int {
-	from, chars, letters := i, at-i, 0 // letters since the word or a dot in it
-	i = at
+// addWord adds the word at s[from:], of which the code points before i are known to belong
+// to it, so many, and those that apostrophes begin behind it. It returns where they end.
+func (l *wordList) addWord(s []byte, from, i, chars int, t *kindTable) int {
+	letters := 0 // since i or a dot in the word
 	var all, last kind
-	for {
-		if l.bounds.words.at(i) {
-			end := l.bounds.words.end(i)
-			last = t[s[end-1]]
-			all |= t.ofRun(s[i:end])
-			chars, letters = chars+end-i, letters+end-i
-			i = end
-		}
-		if i == len(s) || s[i] == ' ' {
-			break
-		}
+	for i < len(s) && s[i] != ' ' {
 		k, size := t.decode(s[i:])
 		switch {
 		case k&kindWord != 0 && k&kindUnspaced == 0:
@@ -380,32 +372,46 @@ func beginsWithLetter(s []byte, t *kindTable) bool {
 	return k&kindAlpha != 0 && k&kindUnspaced == 0
 }
 
-// unspacedWord returns where the word at s[i:] ends, whose script writes no spaces, its
-// code points and the or of their kinds.
-func (t *kindTable) unspacedWord(s []byte, i int) (end, chars int, all kind) {
-	letters := 0
-	var first, last kind
+// unspacedCut is what is known of a word whose script writes no spaces, from its beginning
+// on.
+type unspacedCut struct {
+	letters, chars   int
+	first, last, all kind // of its code points
+}
+
+// takes reports whether the code point that follows belongs to the word, and adds it then.
+func (w *unspacedCut) takes(k kind) bool {
+	switch {
+	case k&kindMark != 0 && w.chars > 0:
+	case k&kindUnspaced == 0, w.chars > 0 && k.script() != w.first.script():
+		return false
+	case w.last&kindStack != 0:
+	case w.letters == lettersPerWord[k.script()] && w.last&kindLead == 0:
+		return false
+	case w.last&kindLead == 0 || w.letters < lettersPerWord[k.script()]:
+		w.letters++
+	}
+	if w.chars == 0 {
+		w.first = k
+	}
+	w.last = k
+	w.all |= k
+	w.chars++
+	return true
+}
+
+// unspacedWord returns where the word at s[i:] ends, whose script writes no spaces, and its
+// code points.
+func (t *kindTable) unspacedWord(s []byte, i int) (end, chars int) {
+	var w unspacedCut
 	for i < len(s) {
 		k, size := t.decode(s[i:])
-		switch {
-		case k&kindMark != 0 && chars > 0:
-		case k&kindUnspaced == 0, chars > 0 && k.script() != first.script():
-			return i, chars, all
-		case last&kindStack != 0:
-		case letters == lettersPerWord[k.script()] && last&kindLead == 0:
-			return i, chars, all
-		case last&kindLead == 0 || letters < lettersPerWord[k.script()]:
-			letters++
+		if !w.takes(k) {
+			break
 		}
-		if chars == 0 {
-			first = k
-		}
-		last = k
-		all |= k
-		chars++
 		i += size
 	}
-	return i, chars, all
+	return i, w.chars
 }
 
 // spacedWords counts the words of s that are divided by white space until there are
@@ -419,7 +425,7 @@ func (t *kindTable) spacedWords(s []byte, rule Words, limit int) (words, longest
 		}
 		parts, chars := 0, 0
 		for i < len(s) {
-			for ; i < len(s) && s[i] < utf8.RuneSelf && t[s[i]]&kindSpace == 0; i++ {
+			for ; i < len(s) && s[i] < utf8.RuneSelf && t.ascii[s[i]]&kindSpace == 0; i++ {
 				chars++
 			}
 			if i == len(s) {
@@ -429,7 +435,7 @@ func (t *kindTable) spacedWords(s []byte, rule Words, limit int) (words, longest
 				break
 			}
 			if rule == WordsByScript && k&kindUnspaced != 0 {
-				end, n, _ := t.unspacedWord(s, i)
+				end, n := t.unspacedWord(s, i)
 				longest = max(longest, chars, n)
 				parts++
 				i, chars = end, 0
@@ -442,58 +448,4 @@ func (t *kindTable) spacedWords(s []byte, rule Words, limit int) (words, longest
 		words += max(parts, 1)
 	}
 	return words, longest
-}
-
-// stopWords finds out how many words of a list a text has.
-type stopWords struct {
-	list  []string  // the words it was made for
-	table gramTable // their places in it, by their hashes
-	seen  []bool
-	found int
-	on    bool
-
-	filter     [64]uint64 // the upper twelve bits that hashes of the list have
-	candidates [hashBatch]uint64
-}
-
-// prepare readies the set for a list, none if it is empty.
-func (w *stopWords) prepare(list []string) {
-	w.found = 0
-	if w.on = len(list) > 0; !w.on {
-		return
-	}
-	if len(list) != len(w.list) || &list[0] != &w.list[0] {
-		w.list, w.seen = list, make([]bool, len(list))
-		w.table.reset(len(list))
-		clear(w.filter[:])
-		for i, s := range list {
-			h := wordKeys.any([]byte(s))
-			w.table.first(h, uint32(i))
-			w.filter[h>>58] |= 1 << (h >> 52 & 63)
-		}
-	}
-	clear(w.seen)
-}
-
-// look counts the words of a text by their hashes.
-func (w *stopWords) look(hashes []uint64) {
-	if !w.on {
-		return
-	}
-	for len(hashes) > 0 {
-		batch := hashes[:min(len(hashes), hashBatch)]
-		hashes = hashes[len(batch):]
-		n := 0
-		for _, h := range batch {
-			// Written in any case and kept if it may be one: that cannot be foreseen.
-			w.candidates[n&(hashBatch-1)] = h
-			n += int(w.filter[h>>58] >> (h >> 52 & 63) & 1)
-		}
-		for _, h := range w.candidates[:n] {
-			if i, ok := w.table.find(h); ok && !w.seen[i] {
-				w.seen[i] = true
-				w.found++
-			}
-		}
-	}
 }

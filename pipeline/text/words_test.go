@@ -15,13 +15,13 @@ import (
 // wordsOf cuts s where the list says that its words end; white space is left out.
 func wordsOf(s string, rule Words) (out []string) {
 	var l wordList
-	l.fill([]byte(s), rule, nil)
+	l.fill([]byte(s), rule)
 	rest := []rune(s)
-	for i := range l.ends {
+	for i := range l.hash() {
 		for len(rest) > 0 && (unicode.IsSpace(rest[0]) || rest[0] == zeroWidthSpace) {
 			rest = rest[1:]
 		}
-		n := l.chars(i, 1)
+		n := l.gramChars(i, 1)
 		out = append(out, string(rest[:n]))
 		rest = rest[n:]
 	}
@@ -85,41 +85,89 @@ func TestWordsCoverText(t *testing.T) {
 	})
 }
 
+// wordsOneByOne finds the words of a text as WordsByScript has them, one after the other.
+func wordsOneByOne(s []byte) *wordList {
+	l, t := new(wordList), kinds()
+	l.bounds.begin(s)
+	clear(l.bounds.words) // of masks it knows nothing
+	for i := 0; i < len(s); {
+		switch k, size := t.decode(s[i:]); {
+		case k&kindSpace != 0:
+			i += size
+		case k&kindUnspaced != 0:
+			to, chars := t.unspacedWord(s, i)
+			var all kind
+			for _, r := range string(s[i:to]) {
+				all |= t.of(r)
+			}
+			l.add(s, i, to, chars, all)
+			i = to
+		case k&kindWord != 0:
+			i = l.addWord(s, i, i, 0, t)
+		case size == 1 && s[i] < utf8.RuneSelf:
+			i = l.addOther(s, i, t)
+		default:
+			l.add(s, i, i+size, 1, k)
+			i += size
+		}
+	}
+	l.text = s
+	return l
+}
+
 // TestWordsByBounds compares the words found by masks with those found one after the
 // other.
 func TestWordsByBounds(t *testing.T) {
-	var l, byOne wordList
+	var l wordList
+	stops := []string{"it", "of", "and", "a", "'s", "日本", "an-overlong-word/seventeencharacters", strings.Repeat("x", 70)}
 	rapid.Check(t, func(t *rapid.T) {
 		ascii := rapid.SampledFrom([]string{
-			".", ",", ":", "'", "-", "/", ". ", "..", "--", " ", " ", "\n", "a", "I", "it", "Next", "7", "42", "_", "eightchr", "\x00", "!",
+			".", ",", ":", "'", "'", "-", "/", ". ", "..", "--", " ", " ", "\n", "a", "I", "it", "Next", "7", "42", "_", "eightchr", "\x00", "!",
+			"of", "'s", "x'y", "1.2", "3,4", "__", "•", "...", "- ", strings.Repeat("x", 70),
 			strings.Repeat("words of prose, and so on ", 3), "an-overlong-word/seventeencharacters",
 		})
-		wide := rapid.SampledFrom([]string{"é", "’", "“", "日本", "\u0308", "\u00a0", "\u200b", "\xff"})
-		piece := rapid.OneOf(ascii, ascii, ascii, ascii, ascii, ascii, wide)
-		s := []byte(strings.Join(rapid.SliceOfN(piece, 20, 120).Draw(t, "text"), ""))
-		l.fill(s, WordsByScript, []string{"it", "of", "and"})
-		byOne.reset()
-		byOne.bounds.begin(s)
-		for i := 0; i < len(s); {
-			i = byOne.addNext(s, i, kinds())
+		wide := rapid.SampledFrom([]string{
+			"é", "ÉÈ", "д", "дом", "’", "’", "“", "日本", "语言模型", "规则", "か", "\u3099", "ー", "ก", "\u0308", "\u00a0", "\u200b", "\xff", "\xe2\x80", "…", "½", "٣", "‿", "€", "👍", "\U0001D400",
+		})
+		piece := rapid.OneOf(ascii, ascii, ascii, ascii, wide)
+		if rapid.Bool().Draw(t, "wide") {
+			piece = rapid.OneOf(ascii, wide)
 		}
-		require.Equal(t, byOne.hashes, l.hashes, "%q", s)
-		require.Equal(t, byOne.ends, l.ends, "%q", s)
+		s := []byte(strings.Join(rapid.SliceOfN(piece, 1, 120).Draw(t, "text"), ""))
+		l.release()
+		l.fill(s, WordsByScript)
+		byOne := wordsOneByOne(s)
+		require.Equal(t, byOne.bounds.starts, l.bounds.starts, "%q", s)
+		require.Equal(t, byOne.bounds.ends, l.bounds.ends, "%q", s)
 		require.Equal(t, []int{byOne.plain, byOne.plainChars, byOne.alpha, byOne.unspaced}, []int{l.plain, l.plainChars, l.alpha, l.unspaced}, "%q", s)
-		stops := 0
-		for _, w := range []string{"it", "of", "and"} {
-			if slices.Contains(byOne.hashes, wordKeys.any([]byte(w))) {
-				stops++
+		require.Equal(t, utf8.RuneCount(s), l.chars, "%q", s)
+		require.Equal(t, bytes.Count(s, []byte("…")), l.ellipses, "%q", s)
+		require.Equal(t, bytes.Contains(s, []byte("..")), l.bounds.dots, "%q", s)
+		found := 0
+		words := wordsOf(string(s), WordsByScript)
+		for _, w := range stops {
+			if slices.Contains(words, w) {
+				found++
 			}
 		}
-		require.Equal(t, stops, l.stop.found, "%q", s)
-		require.Equal(t, bytes.Contains(s, []byte("..")), l.bounds.hasEllipsis(s))
+		require.Equal(t, found, l.stop.count(s, &l.bounds, stops, 100), "%q", s)
+		require.Equal(t, min(found, 1), l.stop.count(s, &l.bounds, stops, 1), "%q", s)
+		require.Len(t, l.hash(), len(words), "%q", s)
+		for i, w := range words {
+			if !utf8.Valid(s) {
+				break // of these wordsOf has U+FFFD
+			}
+			require.Equal(t, wordKeys.any([]byte(w)), l.hashes[i], "%q", s)
+		}
+		if bulleted, elliptic := markedLines(s); !l.bounds.bullets && !l.bounds.dots && l.ellipses == 0 {
+			require.Zero(t, bulleted+elliptic, "%q", s)
+		}
 
 		for _, rule := range []Words{WordsByScript, WordsBySpace} {
 			l.release()
 			least := l.atLeast(s)
-			l.fill(s, rule, nil)
-			require.LessOrEqual(t, least, len(l.hashes), "%q", s)
+			l.fill(s, rule)
+			require.LessOrEqual(t, least, l.words, "%q", s)
 		}
 	})
 }

@@ -14,6 +14,7 @@ func main() {
 	classifyAVX2()
 	classifyAVX512()
 	sumLengths()
+	equal()
 	gather()
 	selectOnes()
 	countOnes()
@@ -21,6 +22,8 @@ func main() {
 	countClasses()
 	indexAny()
 	maskAny()
+	maskJSON()
 	prefetch()
+	countLowBits()
 	Generate()
 }

@@ -21,6 +21,7 @@ func matchViews(i isa) {
 	Label("group")
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
+	ask(128, at(views, 0))
 	if i.wide() {
 		v, k := i.load(at(views, 0)), K()
 		VPERMT2Q(at(views, 64), first, v)
@@ -99,6 +100,7 @@ func diffViews(i isa) {
 	JNZ(LabelRef("shifted"))
 	differ := make([]reg.VecVirtual, vectors)
 	Label("same")
+	ask(128, place(a, 0), place(b, 0))
 	for k := range differ {
 		differ[k] = i.load(place(a, k*i.size))
 		i.xor(place(b, k*i.size), differ[k], differ[k])
@@ -113,6 +115,7 @@ func diffViews(i isa) {
 	VPBROADCASTQ(parameter(Param("shift")), shifts)
 	i.and(i.repeat(table("secondWord", []byte{8: 0xff, 9: 0xff, 10: 0xff, 11: 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff})), shifts, shifts)
 	Label("group")
+	ask(128, place(a, 0), place(b, 0))
 	for k := range differ {
 		x, l := i.load(place(a, k*i.size)), i.vector()
 		VPSHUFD(U8(0), x, l)
