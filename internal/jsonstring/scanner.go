@@ -86,10 +86,19 @@ func (c *Scanner) mark(i int) {
 	c.marked, c.unseen = i, min(i+scanWindow, len(c.s))
 	c.used = cpu.MaskJSON(c.marks[:], c.s[i:c.unseen])
 	c.word, c.behind = 0, c.used
+	c.place = i - 64 // no word is the current one
 }
 
-// seek makes i the place from which on special bytes are read.
-func (c *Scanner) seek(i int) {
+// Seek makes i the place from which on special bytes are read, behind all that were read.
+func (c *Scanner) Seek(i int) {
+	if bit := i - c.place; uint(bit) < 64 && i < c.unseen {
+		c.word = c.word >> bit << bit
+		return
+	}
+	c.seekWord(i)
+}
+
+func (c *Scanner) seekWord(i int) {
 	if i >= c.unseen {
 		c.mark(i)
 		return
@@ -116,7 +125,7 @@ func (c *Scanner) Skip(i int) (end int, fault string) {
 		} else if _, i, fault = c.codePoint(i); fault != "" {
 			return i, fault
 		}
-		c.seek(i)
+		c.Seek(i)
 		i = c.Next()
 	}
 }
@@ -157,7 +166,7 @@ func (c *Scanner) Append(dst []byte, start, i int) (out []byte, lone, end int, f
 			}
 			at += utf8.EncodeRune(room[at:], r)
 		}
-		c.seek(from)
+		c.Seek(from)
 		i = c.Next()
 	}
 }

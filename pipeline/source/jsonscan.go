@@ -51,6 +51,8 @@ type jsonScanner struct {
 	strings jsonstring.Scanner
 	text    []byte // what the strings with escapes on the paths stand for
 	fault   syntaxError
+
+	template jsonTemplate
 }
 
 // failed is the place after what is no JSON; jsonScanner.fault says why.
@@ -65,8 +67,31 @@ func (p *jsonScanner) reset(s []byte) {
 	}
 }
 
-// scan finds the paths in line. The error is a *syntaxError; then found tells nothing.
+// scan finds the paths in line. The error is a *syntaxError; then found tells nothing. It
+// is quicker if the line is written like the one before: see jsonTemplate.
 func (p *jsonScanner) scan(line []byte, found *[maxPaths]jsonRef) error {
+	t := &p.template
+	if t.wait == 0 && len(t.members) > 0 {
+		p.reset(line)
+		if p.compare(found) {
+			t.pause = 0
+			return nil
+		}
+		t.pause = min(2*t.pause+1, maxPause)
+		t.wait = t.pause
+	}
+	if err := p.scanAny(line, found); err != nil {
+		return err
+	}
+	if t.wait--; t.wait <= 0 {
+		t.wait = 0
+		p.learn(line)
+	}
+	return nil
+}
+
+// scanAny is scan of a line however it is written.
+func (p *jsonScanner) scanAny(line []byte, found *[maxPaths]jsonRef) error {
 	p.reset(line)
 	i := p.root(found)
 	if i != failed {
