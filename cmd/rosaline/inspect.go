@@ -68,7 +68,8 @@ func (c *command) inspect(ctx context.Context, path string, asJSON bool) error {
 		err = r.WriteText(c.out)
 	}
 	if err == nil && !r.Sound {
-		err = fmt.Errorf("%s: not sound: %s; get the file again, or write it anew", path, r.Fault)
+		means, do := r.Fault.Verdict()
+		err = fmt.Errorf("%s: %s: %s; %s", path, means, r.Fault, do)
 	}
 	return err
 }

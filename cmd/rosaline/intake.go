@@ -101,12 +101,18 @@ type intakeCursor struct {
 func (c *intakeCursor) Next(context.Context) (*source.Chunk, error) {
 	c.in.pause()
 	chunk, err := c.cursor.Next(c.ctx)
-	if errors.Is(err, source.ErrWindow) {
-		err = fmt.Errorf("%w; the flag is --max-window", err)
-	} else if errors.Is(err, source.ErrBlock) {
-		err = fmt.Errorf("%w; the flag is --max-block", err)
+	return chunk, capError(err)
+}
+
+// capError names the flag of a cap that an input is over.
+func capError(err error) error {
+	switch {
+	case errors.Is(err, source.ErrWindow):
+		return fmt.Errorf("%w; the flag is --max-window", err)
+	case errors.Is(err, source.ErrBlock):
+		return fmt.Errorf("%w; the flag is --max-block", err)
 	}
-	return chunk, err
+	return err
 }
 
 // Position implements [pipeline.Positioner].

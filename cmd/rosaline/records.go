@@ -67,7 +67,7 @@ func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)
 	defer c.Release()
 	r, err := d.decoder.Decode(c)
 	if err != nil {
-		return err
+		return capError(err)
 	}
 	out := &records{text: r.Text, id: r.ID, meta: r.Meta, numberID: r.NumberID, padded: r.Padded,
 		bad: r.Bad, badPads: r.Padded, stats: r.Stats, file: c.File}

@@ -18,11 +18,10 @@ type arrowTable struct {
 	in     TableInput
 	stream *tableStream // nil for a file that is read by its footer
 	read   *stringtensor.IPCReader
-	cut    error // why a file is read as a stream
+	broken error // why a file is read as a stream
 
-	batch arrow.RecordBatch // being cut; nil between batches
-	step  int64             // rows of it in a block
-	at    TablePosition     // Offset counts batches
+	cut *BatchCut     // of the batch; nil between batches
+	at  TablePosition // Offset counts batches
 }
 
 // openArrowTable implements [OpenTable].
@@ -43,9 +42,9 @@ func openArrowTable(ctx context.Context, in TableInput) (Table, error) {
 func arrowError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %w; get the whole file", ErrTruncated, err)
+		return fmt.Errorf("%w: get the whole file [%w]", ErrTruncated, err)
 	case errors.Is(err, stringtensor.ErrInvalid):
-		return fmt.Errorf("%w: %w; get the file again", ErrCorrupt, err)
+		return corrupt(err)
 	case errors.Is(err, stringtensor.ErrMessageTooLarge):
 		return fmt.Errorf("%w: %w; raise it by WithMaxBlock, or write smaller batches", ErrBlock, err)
 	}
@@ -62,7 +61,7 @@ func (t *arrowTable) start(ctx context.Context) error {
 			if t.read, err = stringtensor.NewIPCFileReader(file, size, opts...); err == nil {
 				return nil
 			}
-			t.cut = err // perhaps only the footer is missing
+			t.broken = err // perhaps only the footer is missing
 		}
 	}
 	var err error
@@ -82,8 +81,8 @@ func (t *arrowTable) start(ctx context.Context) error {
 		return fmt.Errorf("%w: it is Feather version 1; write it again as version 2, which is Arrow IPC", ErrFormat)
 	}
 	t.read, err = stringtensor.NewIPCStreamReader(io.MultiReader(bytes.NewReader(head[:n]), t.stream), opts...)
-	if err != nil && t.cut != nil {
-		return t.cut
+	if err != nil && t.broken != nil {
+		return t.broken
 	}
 	return err
 }
@@ -104,12 +103,12 @@ func (t *arrowTable) seek(ctx context.Context) error {
 		if err := t.load(); err != nil {
 			return fmt.Errorf("%w: batch %d: %w; give the file as it was, or start anew", ErrPosition, t.at.Offset, err)
 		}
-		t.pass(t.batch.NumRows())
+		t.pass(t.cut.Left())
 	}
 	if to.Skip == 0 {
 		return nil
 	}
-	if err := t.load(); err != nil || t.batch.NumRows() < to.Skip {
+	if err := t.load(); err != nil || t.cut.Left() < to.Skip {
 		return fmt.Errorf("%w: batch %d is not as it was; give the file as it was, or start anew", ErrPosition, to.Offset)
 	}
 	t.pass(to.Skip)
@@ -122,37 +121,30 @@ func (t *arrowTable) load() error {
 	if err != nil {
 		return err
 	}
-	t.batch, t.step = b, rowsOfBlock(b, &t.in)
+	t.cut = NewBatchCut(b, nil, &t.in)
 	return nil
 }
 
-// rowsOfBlock is how many rows of a batch make a block.
-func rowsOfBlock(b arrow.RecordBatch, in *TableInput) int64 {
-	size := int64(0)
-	for _, c := range b.Columns() {
-		size += int64(c.Data().SizeInBytes())
-	}
-	step := max(b.NumRows(), 1)
-	if blocks := size / int64(in.BlockBytes); blocks > 1 {
-		step = max(step/blocks, 1)
-	}
-	return min(step, int64(in.BlockRows))
+// pass passes over n rows of the batch.
+func (t *arrowTable) pass(n int64) {
+	t.cut.Pass(n)
+	t.passed(n)
 }
 
-// pass goes on by n rows of the batch.
-func (t *arrowTable) pass(n int64) {
+// passed goes on by n rows of the batch, which the cut is behind.
+func (t *arrowTable) passed(n int64) {
 	t.at.Row += n
 	t.at.Skip += n
-	if t.at.Skip >= t.batch.NumRows() {
-		t.batch.Release()
-		t.batch = nil
+	if t.cut.Left() == 0 {
+		t.cut.Release()
+		t.cut = nil
 		t.at.Offset, t.at.Skip = t.at.Offset+1, 0
 	}
 }
 
 // Next implements [Table].
 func (t *arrowTable) Next(ctx context.Context) (Block, error) {
-	for t.batch == nil {
+	for t.cut == nil {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -161,20 +153,20 @@ func (t *arrowTable) Next(ctx context.Context) (Block, error) {
 		}
 		if err := t.load(); err != nil {
 			// Of a file without a footer, what follows the batches is not known.
-			if t.cut != nil {
-				err = t.cut
-			} else if err == io.EOF {
+			switch {
+			case t.broken != nil:
+				return nil, arrowError(t.broken)
+			case err == io.EOF:
 				return nil, io.EOF
 			}
-			return nil, arrowError(err)
+			return nil, fmt.Errorf("record batch %d: %w", t.at.Offset, arrowError(err))
 		}
-		if t.batch.NumRows() == 0 {
-			t.pass(0)
+		if t.cut.Left() == 0 {
+			t.passed(0)
 		}
 	}
-	n := min(t.step, t.batch.NumRows()-t.at.Skip)
-	b := &batchBlock{batch: t.batch.NewSlice(t.at.Skip, t.at.Skip+n), part: n < t.batch.NumRows()}
-	t.pass(n)
+	b := t.cut.Next()
+	t.passed(int64(b.Len()))
 	return b, nil
 }
 
@@ -186,10 +178,8 @@ func (t *arrowTable) Position() TablePosition { return t.at }
 
 // Close implements [Table].
 func (t *arrowTable) Close() error {
-	if t.batch != nil {
-		t.batch.Release()
-		t.batch = nil
-	}
+	t.cut.Release()
+	t.cut = nil
 	if t.read != nil {
 		_ = t.read.Close()
 	}
@@ -203,17 +193,25 @@ func (t *arrowTable) Close() error {
 type batchBlock struct {
 	batch arrow.RecordBatch
 	names []string
+	size  int64
 	part  bool // batch is a slice of another
 }
 
 // NewBlock returns the block of a batch, which it takes over. names are those of all
 // columns of the table, nil if the batch has them all.
 func NewBlock(batch arrow.RecordBatch, names []string) Block {
-	return &batchBlock{batch: batch, names: names}
+	b := &batchBlock{batch: batch, names: names}
+	for _, c := range batch.Columns() {
+		b.size += bytesOfRows(c, 0, batch.NumRows())
+	}
+	return b
 }
 
 // Len implements [Block].
 func (b *batchBlock) Len() int { return int(b.batch.NumRows()) }
+
+// Size implements [Block].
+func (b *batchBlock) Size() int64 { return b.size }
 
 // Read implements [Block].
 func (b *batchBlock) Read(p *Projection) (*Rows, error) {

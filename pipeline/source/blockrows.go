@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -110,7 +111,7 @@ func (g *tableDecoding) columns(p *Projection) error {
 	}
 	defer text.Release()
 	if g.text, err = cellsOf(text, g.cfg, false); err != nil {
-		return fmt.Errorf("the text: %w: column %q: %w", ErrColumn, p.paths[0].text, err)
+		return fmt.Errorf("the text: %w", columnError(p.paths[0].text, err))
 	}
 	if len(p.paths) < 2 || !hasColumn(batch.Schema(), p.paths[1]) {
 		return nil
@@ -121,9 +122,17 @@ func (g *tableDecoding) columns(p *Projection) error {
 	}
 	defer id.Release()
 	if g.id, err = cellsOf(id, g.cfg, true); err != nil {
-		return fmt.Errorf("the id: %w: column %q: %w", ErrColumn, p.paths[1].text, err)
+		return fmt.Errorf("the id: %w", columnError(p.paths[1].text, err))
 	}
 	return nil
+}
+
+// columnError says which column has no text: it is of another type, or damaged.
+func columnError(name string, err error) error {
+	if errors.Is(err, ErrCorrupt) {
+		return fmt.Errorf("column %q: %w", name, err)
+	}
+	return fmt.Errorf("%w: column %q: %w", ErrColumn, name, err)
 }
 
 // sort tells the rows that are records from those that are not.

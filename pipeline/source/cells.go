@@ -50,10 +50,10 @@ func cellsOf(a arrow.Array, cfg *decoderConfig, verbatim bool) (cells, error) {
 	case errors.Is(err, stringtensor.ErrInvalidUTF8):
 		return dubiousCells(a, cfg)
 	case !errors.Is(err, stringtensor.ErrUnsupportedType):
-		return cells{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return cells{}, corrupt(err)
 	}
 	if err := ValidateArray(a); err != nil {
-		return cells{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return cells{}, corrupt(err)
 	}
 	write := numberWriter(a, verbatim)
 	if write == nil {
@@ -91,7 +91,7 @@ func (c *cells) set(row int, reason BadReason, detail string) {
 func dubiousCells(a arrow.Array, cfg *decoderConfig) (cells, error) {
 	raw, err := stringtensor.FromArrow(a, stringtensor.WithRawBinary(true))
 	if err != nil {
-		return cells{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return cells{}, corrupt(err)
 	}
 	c := cells{column: raw}
 	if cfg.invalidUTF8 == Reject {

@@ -120,8 +120,15 @@ func (c *Chunk) AsPadding() *Chunk {
 	return c
 }
 
-// Size implements [pipeline.Sizer].
-func (c *Chunk) Size() int64 { return int64(len(c.data)) + int64(len(c.spans))*16 }
+// Size implements [pipeline.Sizer]: the bytes of the lines, or an estimate of those that
+// the rows of a table take when they are read. A rank's rows come with all of their block.
+func (c *Chunk) Size() int64 {
+	size := int64(len(c.data)) + int64(len(c.spans))*16
+	if c.rows != nil && c.rows.block != nil {
+		size += c.rows.block.Size()
+	}
+	return size
+}
 
 // Release gives the memory back to the reader. It may be called from any
 // goroutine, once; a chunk that is not released is garbage collected.

@@ -239,7 +239,13 @@ func (c *chunksCursor) open(ctx context.Context) error {
 		input.At = *c.at.Table
 	}
 	c.row, c.begun = input.At.Row, false
-	if c.table, err = openTable(ctx, open, input); err != nil {
+	if c.file != nil {
+		err = checkFileBeginning(in, file)
+	}
+	if err == nil {
+		c.table, err = openTable(ctx, open, input)
+	}
+	if err != nil {
 		c.table = nil
 		err = fmt.Errorf("source: %s: %w", in.Path, err)
 		if c.file != nil {

@@ -73,7 +73,7 @@ func findColumn(rows *Rows, path jsonPath) (arrow.Array, error) {
 			return nil, fmt.Errorf("%w: %q of %q: the column is %v, not a struct", ErrColumn, rest[0].name, fields[at].Name, c.DataType())
 		}
 		if err := ValidateArray(s); err != nil {
-			return nil, fmt.Errorf("%w: column %q: %w", ErrCorrupt, fields[at].Name, err)
+			return nil, fmt.Errorf("column %q: %w", fields[at].Name, corrupt(err))
 		}
 		where = fmt.Sprintf("the struct %q", strings.TrimSuffix(path.text, "."+rest[0].rest))
 		names = nil

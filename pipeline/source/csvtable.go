@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -282,6 +283,11 @@ type csvBlock struct {
 
 // Len implements [Block].
 func (b *csvBlock) Len() int { return len(b.rows) }
+
+// Size implements [Block].
+func (b *csvBlock) Size() int64 {
+	return int64(len(b.data)) + int64(len(b.rows))*int64(unsafe.Sizeof(csvRow{}))
+}
 
 // Release implements [Block].
 func (b *csvBlock) Release() {}

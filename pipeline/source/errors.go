@@ -11,6 +11,10 @@ var (
 	// has no known extension and none was declared.
 	ErrFormat = errors.New("source: unknown format")
 
+	// ErrMisnamed is returned when an input begins like one of another format than that of
+	// its name, or that which was declared.
+	ErrMisnamed = errors.New("source: input of another format")
+
 	// ErrOption is returned when an option is out of its range; the error names it.
 	ErrOption = errors.New("source: invalid option")
 

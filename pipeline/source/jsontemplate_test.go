@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,18 @@ import (
 // before it, which only a scanner that is new for each line is sure of.
 func TestTemplateChangesNothing(t *testing.T) {
 	piece := func(choices ...string) *rapid.Generator[string] { return rapid.SampledFrom(choices) }
-	value := piece(`"a"`, `""`, `"\n"`, `"é\u00e9\ud800"`, `"x`, `"\x"`, "\"\x01\"", `1`, `-0.5e3`, `01`, `null`, `nul`, `{"text":"b"}`, `[1,{"id":"\""}]`, `[`, strings.Repeat("[", 12)+strings.Repeat("]", 12),
-		`"`+strings.Repeat("long ", 600)+`\n"`)
-	name := piece(`"text"`, `"id"`, `"url"`, `"a.b"`, `"t\u0065xt"`, `"a very long name of a member"`, `""`, `"member1"`, `"member2"`)
-	for _, paths := range [][]string{{"text", "id"}, {"text"}, {"id", "id"}, {"a.b", "text"}, {"member1"}, {"."}, {}} {
+	good := piece(`"a"`, `""`, `"\n"`, `"é\u00e9\ud800"`, `"`+strings.Repeat("long ", 600)+`\n"`)
+	any := piece(`"x`, `"\x"`, "\"\x01\"", `1`, `-0.5e3`, `01`, `null`, `nul`, `{"text":"b"}`, `[1,{"id":"\""}]`, `[`, strings.Repeat("[", 12)+strings.Repeat("]", 12))
+	value := func(t *rapid.T) string {
+		if rapid.IntRange(0, 4).Draw(t, "good") > 0 {
+			return good.Draw(t, "value")
+		}
+		return any.Draw(t, "value")
+	}
+	name := piece(`"text"`, `"id"`, `"url"`, `"a.b"`, `"t\u0065xt"`, `"a very long name of a member"`, `"a very long name of another"`, `""`, `"member1"`, `"member2"`)
+	alike := map[string]string{`"member1"`: `"member2"`, `"a very long name of a member"`: `"a very long name of another"`, `"id"`: `"ib"`}
+	opens, betweens, colons, ends := piece(`{`, ` { `), piece(`,`, `, `, "\t,"), piece(`:`, `: `), piece(`}`, ` } `, `}x`, ``)
+	for _, paths := range [][]string{{"text", "id"}, {"text"}, {"id", "id"}, {"a.b", "text"}, {"member1", "a very long name of a member"}, {"."}, {}} {
 		rapid.Check(t, func(t *rapid.T) {
 			all := make([]jsonPath, len(paths))
 			for i, p := range paths {
@@ -23,16 +32,36 @@ func TestTemplateChangesNothing(t *testing.T) {
 			}
 			old := jsonScanner{maxDepth: 10, paths: all}
 			var lines []string
-			for range rapid.IntRange(1, 3).Draw(t, "kinds") {
-				members := rapid.SliceOfN(name, 0, 5).Draw(t, "names")
-				open, between, colon, end := piece(`{`, ` { `).Draw(t, "open"), piece(`,`, `, `, "\t,").Draw(t, "between"), piece(`:`, `: `).Draw(t, "colon"), piece(`}`, ` } `, `}x`, ``).Draw(t, "end")
+			members := rapid.SliceOfN(name, 0, 5).Draw(t, "names")
+			open, between, colon, end := opens.Draw(t, "open"), betweens.Draw(t, "between"), colons.Draw(t, "colon"), ends.Draw(t, "end")
+			for range rapid.IntRange(1, 4).Draw(t, "kinds") {
+				switch rapid.IntRange(0, 9).Draw(t, "changed") { // one thing is written otherwise
+				case 0:
+					open = opens.Draw(t, "open")
+				case 1:
+					between = betweens.Draw(t, "between")
+				case 2:
+					colon = colons.Draw(t, "colon")
+				case 3:
+					end = ends.Draw(t, "end")
+				default:
+					if len(members) > 0 {
+						members = slices.Clone(members)
+						k := rapid.IntRange(0, len(members)-1).Draw(t, "member")
+						if like := alike[members[k]]; like != "" {
+							members[k] = like
+						} else {
+							members[k] = name.Draw(t, "name")
+						}
+					}
+				}
 				for range rapid.IntRange(1, 5).Draw(t, "lines") {
 					line := open
 					for i, m := range members {
 						if i > 0 {
 							line += between
 						}
-						line += m + colon + value.Draw(t, "value")
+						line += m + colon + value(t)
 					}
 					line += end
 					if rapid.IntRange(0, 9).Draw(t, "cut") == 0 {

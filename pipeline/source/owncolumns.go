@@ -29,7 +29,7 @@ func ownColumns(batch arrow.RecordBatch, p *Projection, part bool) (arrow.Record
 		}
 		own, err := ownColumn(c, part)
 		if err != nil {
-			return nil, fmt.Errorf("%w: column %q: %w", ErrCorrupt, batch.ColumnName(i), err)
+			return nil, fmt.Errorf("column %q: %w", batch.ColumnName(i), corrupt(err))
 		}
 		defer own.Release()
 		columns[i], changed = own, changed || own != c
@@ -42,7 +42,8 @@ func ownColumns(batch arrow.RecordBatch, p *Projection, part bool) (arrow.Record
 }
 
 // ownColumn returns c or what takes its place; the caller releases it.
-func ownColumn(c arrow.Array, part bool) (arrow.Array, error) {
+func ownColumn(c arrow.Array, part bool) (own arrow.Array, err error) {
+	defer recoveredPanic(&err)
 	if d, ok := c.(*array.Dictionary); ok && d.Len() > 0 && d.Dictionary().Len() > wideDictionary*d.Len() {
 		return ownDictionary(d)
 	}

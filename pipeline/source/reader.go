@@ -233,6 +233,12 @@ func (r *Reader) begin(in Input) error {
 		return r.startSeek(from, *resume)
 	}
 	r.raw.reset(from, 0, &r.read)
+	if !r.in.live && in.Path != Stdin {
+		begin, _ := r.raw.Peek(beginningBytes)
+		if err := checkBeginning(r.in.Input, begin); err != nil {
+			return fmt.Errorf("source: %s: %w", in.Path, err)
+		}
+	}
 	return r.decompress(CompressionAuto)
 }
 

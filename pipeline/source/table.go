@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -41,6 +42,9 @@ type TablePosition struct {
 type Block interface {
 	// Len returns the number of rows, bad ones too.
 	Len() int
+	// Size estimates the bytes that the rows take in memory when they are read, values
+	// that rows share counted for each of them.
+	Size() int64
 	// Read returns the rows. It is called at most once, by any goroutine. Columns that
 	// p does not want may be left out. The error ends the input.
 	Read(p *Projection) (*Rows, error)
@@ -191,8 +195,17 @@ func recoveredPanic(err *error) {
 	switch p := recover().(type) {
 	case nil:
 	case error:
-		*err = fmt.Errorf("%w: %w", ErrCorrupt, p)
+		*err = corrupt(p)
 	default:
-		*err = fmt.Errorf("%w: %v", ErrCorrupt, p)
+		*err = corrupt(fmt.Errorf("%v", p))
 	}
+}
+
+// corrupt makes an error of what the Arrow library says of columns that it cannot decode. Its
+// words tell little to those who have the file, so they come last.
+func corrupt(err error) error {
+	if errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	return fmt.Errorf("%w: it cannot be decoded; get the file again, or write it anew [%w]", ErrCorrupt, err)
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -123,6 +124,16 @@ type warcBlock struct {
 
 // Len implements [Block].
 func (b *warcBlock) Len() int { return len(b.rows) }
+
+// Size implements [Block].
+func (b *warcBlock) Size() int64 {
+	size := int64(len(b.text)) + int64(len(b.rows))*int64(unsafe.Sizeof(warcRow{}))
+	for i := range b.rows {
+		r := &b.rows[i]
+		size += int64(len(r.id) + len(r.uri) + len(r.date) + len(r.mime))
+	}
+	return size
+}
 
 // Release implements [Block].
 func (b *warcBlock) Release() {}

@@ -10,7 +10,7 @@
 //	      └──▸ larger ones ────────────────▸ blocks of some rows, decoded one after the other
 //
 // Sizes are those of the columns that are wanted, decompressed, as the footer tells
-// them. So memory is bounded by the number of workers, whatever the row groups are.
+// them, and of the values of dictionaries in full, which are counted by the pages. So memory is bounded by the number of workers, whatever the row groups are.
 //
 // A file must be one of which any part can be read: no pipe, and not compressed as a
 // whole. Encrypted files are refused.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -28,6 +29,9 @@ const (
 	groupRows  = 1 << 20
 )
 
+// partBytes is what the longest values of rows that are read at a time may add up to.
+const partBytes = 4 * groupBytes
+
 // streamBuffer is how much of a column is read from the file at a time, in bytes.
 const streamBuffer = 256 << 10
 
@@ -43,9 +47,11 @@ type table struct {
 
 	annotated map[string]bool // columns whose bytes are text
 
-	group int          // the next
-	large *groupReader // reads it where it is no block; nil between groups
-	left  int64        // rows of it still to come
+	group int              // the next
+	plan  *groupPlan       // of it; nil if it was not looked at
+	large *groupReader     // reads it where it is no block; nil between groups
+	left  int64            // rows of it that large has not given
+	cut   *source.BatchCut // of what large gave last
 	place source.TablePosition
 }
 
@@ -58,14 +64,14 @@ func open(_ context.Context, in source.TableInput) (source.Table, error) {
 	t := &table{in: in, at: at, size: size}
 	r, err := t.reader(memory.DefaultAllocator)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the footer: %w; get the file again", source.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: its footer cannot be read; get the whole file again, or write it anew [%w]", source.ErrCorrupt, err)
 	}
 	t.meta = r.MetaData()
 	if err := t.check(); err != nil {
 		return nil, err
 	}
 	if err := t.checkArrowSchema(); err != nil {
-		return nil, fmt.Errorf("%w: the Arrow schema in the footer: %w; get the file again", source.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: the Arrow schema in its footer cannot be decoded; get the file again, or write it anew [%w]", source.ErrCorrupt, err)
 	}
 	if err := t.columns(); err != nil {
 		return nil, err
@@ -140,14 +146,13 @@ func (t *table) seek() error {
 	t.group = int(to.Offset)
 	t.place = source.TablePosition{Row: to.Row - to.Skip, Offset: to.Offset}
 	for t.place.Skip < to.Skip {
-		if t.group == len(t.meta.RowGroups) || t.isSmall(t.group) {
+		if t.group == len(t.meta.RowGroups) || t.planned().step == 0 {
 			return fmt.Errorf("%w: row group %d is not as it was; give the file as it was, or start anew", source.ErrPosition, to.Offset)
 		}
-		b, err := t.rows(to.Skip - t.place.Skip)
-		if err != nil {
+		if err := t.load(); err != nil {
 			return err
 		}
-		b.Release()
+		t.passed(t.cut.Pass(to.Skip - t.place.Skip))
 	}
 	return nil
 }
@@ -163,9 +168,37 @@ func (t *table) groupSize(i int) (rows, size int64) {
 	return g.NumRows(), size
 }
 
-func (t *table) isSmall(i int) bool {
-	rows, size := t.groupSize(i)
-	return rows <= groupRows && size <= groupBytes
+// groupPlan is how a row group is read.
+type groupPlan struct {
+	rows int64
+	size int64 // bytes of its values
+	step int64 // rows that are read at a time; 0 if it is one block
+}
+
+// planned returns the plan of the current group.
+func (t *table) planned() *groupPlan {
+	if t.plan != nil {
+		return t.plan
+	}
+	rows, size := t.groupSize(t.group)
+	t.plan = &groupPlan{rows: rows, size: size}
+	if len(t.leaves) == 0 || rows == 0 {
+		return t.plan
+	}
+	e := t.expand(t.group)
+	t.plan.size = size + e.bytes
+	if rows <= groupRows && size <= groupBytes && e.bytes <= groupBytes {
+		return t.plan
+	}
+	// As many rows as a block has, but neither so many that, with the longest values, they
+	// are too large, nor so few that dictionaries are copied again and again.
+	step := min(float64(t.in.BlockRows), float64(rows)/float64(t.plan.size)*float64(t.in.BlockBytes))
+	step = max(step, float64(rows)/float64(max(size, 1))*float64(e.dictionary))
+	if e.widest > 0 {
+		step = min(step, float64(partBytes)/float64(e.widest))
+	}
+	t.plan.step = int64(min(max(step, 1), groupRows))
+	return t.plan
 }
 
 // Next implements [source.Table].
@@ -174,61 +207,80 @@ func (t *table) Next(ctx context.Context) (source.Block, error) {
 		return nil, err
 	}
 	for ; t.group < len(t.meta.RowGroups); t.nextGroup() {
-		rows, size := t.groupSize(t.group)
+		plan := t.planned()
 		switch {
-		case rows == 0:
+		case plan.rows == 0:
 			continue
-		case t.large == nil && rows <= groupRows && size <= groupBytes, len(t.leaves) == 0:
-			rows = min(rows, groupRows) // without columns, what follows is an error anyway
-			b := &block{table: t, group: t.group, rows: int(rows), release: t.in.Hold()}
+		case plan.step == 0:
+			rows := min(plan.rows, groupRows) // without columns, what follows is an error anyway
+			b := &block{table: t, group: t.group, rows: int(rows), size: plan.size, release: t.in.Hold()}
 			t.place.Row += rows
 			t.nextGroup()
 			return b, nil
 		}
-		step := min(int64(t.in.BlockRows), max(1, rows*int64(t.in.BlockBytes)/max(size, 1)))
-		batch, err := t.rows(step)
-		if err != nil {
+		if err := t.load(); err != nil {
 			return nil, err
 		}
-		return source.NewBlock(t.text(batch), t.names), nil
+		b := t.cut.Next()
+		t.passed(int64(b.Len()))
+		return b, nil
 	}
 	return nil, io.EOF
 }
 
 func (t *table) nextGroup() {
 	t.group++
+	t.plan = nil
 	t.place.Offset, t.place.Skip = int64(t.group), 0
 }
 
-// rows reads up to n rows of the current group.
-func (t *table) rows(n int64) (batch arrow.RecordBatch, err error) {
+// passed goes on by n rows, which the cut is behind.
+func (t *table) passed(n int64) {
+	t.place.Row += n
+	t.place.Skip += n
+	if t.left == 0 && t.cut.Left() == 0 {
+		t.closeGroup()
+		t.nextGroup()
+	}
+}
+
+func (t *table) closeGroup() {
+	t.cut.Release()
+	t.cut = nil
+	if t.large != nil {
+		t.large.close()
+		t.large = nil
+	}
+}
+
+// load reads rows of the current group, unless there are some.
+func (t *table) load() (err error) {
 	defer func() {
 		if err != nil {
-			err = groupError(t.group, err)
+			err = t.groupError(t.group, err)
 		}
 	}()
 	if t.large == nil {
-		if t.large, err = t.groupReader(t.group, n); err != nil {
-			return nil, err
+		if t.large, err = t.groupReader(t.group, t.planned().step, t.leaves...); err != nil {
+			return err
 		}
-		t.left, _ = t.groupSize(t.group)
+		t.left = t.planned().rows
 	}
-	if batch, err = t.large.next(); err == nil && batch.NumRows() > t.left {
-		batch.Release()
-		err = errTooManyRows
+	for t.cut.Left() == 0 {
+		t.cut.Release()
+		t.cut = nil
+		batch, err := t.large.next()
+		if err != nil {
+			return err
+		}
+		if batch.NumRows() > t.left {
+			batch.Release()
+			return errTooManyRows
+		}
+		t.left -= batch.NumRows()
+		t.cut = source.NewBatchCut(t.text(batch), t.names, &t.in)
 	}
-	if err != nil {
-		return nil, err
-	}
-	t.left -= batch.NumRows()
-	t.place.Row += batch.NumRows()
-	t.place.Skip += batch.NumRows()
-	if t.left == 0 {
-		t.large.close()
-		t.large = nil
-		t.nextGroup()
-	}
-	return batch, nil
+	return nil
 }
 
 // Schema implements [source.Table].
@@ -239,10 +291,7 @@ func (t *table) Position() source.TablePosition { return t.place }
 
 // Close implements [source.Table].
 func (t *table) Close() error {
-	if t.large != nil {
-		t.large.close()
-		t.large = nil
-	}
+	t.closeGroup()
 	return nil
 }
 
@@ -251,13 +300,60 @@ var (
 	errTooFewRows  = errors.New("it has fewer rows than the footer says")
 )
 
-// groupError says which row group is at fault.
-func groupError(group int, err error) error {
-	if errors.Is(err, source.ErrBlock) {
-		return fmt.Errorf("row group %d: %w", group, err)
+// groupError says which row group and column are at fault, and what to do. What the library
+// says tells little to those who have the file, so that comes last.
+func (t *table) groupError(group int, err error) error {
+	at := fmt.Sprintf("row group %d", group)
+	if errors.Is(err, errTooManyRows) || errors.Is(err, errTooFewRows) {
+		return fmt.Errorf("%w: %s: %w; get the file again, or write it anew", source.ErrCorrupt, at, err)
 	}
-	return fmt.Errorf("%w: row group %d: %w; get the file again", source.ErrCorrupt, group, err)
+	if name, found := t.faultyColumn(group, err); found != nil {
+		at, err = fmt.Sprintf("%s, column %q", at, name), found
+	}
+	switch {
+	case errors.Is(err, source.ErrBlock):
+		return fmt.Errorf("%s: %w", at, err)
+	case IsPageTooLarge(err):
+		return fmt.Errorf("%s: %w: a page is larger than %d bytes; raise the cap by WithMaxBlock, or write the file anew with smaller pages [%w]",
+			at, source.ErrBlock, t.in.MaxBlock, err)
+	}
+	return fmt.Errorf("%w: %s: it cannot be decoded; get the file again, or write it anew [%w]", source.ErrCorrupt, at, err)
 }
+
+// IsPageTooLarge reports whether an error of the reader of Apache Arrow for Go says that a page
+// is larger than its properties allow, for which it has no error of its own.
+func IsPageTooLarge(err error) bool { return strings.Contains(err.Error(), "exceeds configured limit") }
+
+// faultyColumn returns the first column of a group that cannot be read alone, and why. The
+// library reads columns side by side and does not say which of them failed.
+func (t *table) faultyColumn(group int, cause error) (name string, err error) {
+	rows, _ := t.groupSize(group)
+	for _, leaf := range t.leaves {
+		name = t.meta.Schema.Column(leaf).Path()
+		if len(t.leaves) == 1 {
+			return name, cause
+		}
+		r, err := t.groupReader(group, probeRows, leaf)
+		if err != nil {
+			return name, err
+		}
+		for left := rows; left > 0 && err == nil; {
+			var batch arrow.RecordBatch
+			if batch, err = r.next(); err == nil {
+				left -= batch.NumRows()
+				batch.Release()
+			}
+		}
+		r.close()
+		if err != nil && !errors.Is(err, errTooFewRows) {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
+// probeRows is how many rows are read at a time to find a column at fault.
+const probeRows = 64
 
 // groupReader reads the rows of one row group.
 type groupReader struct {
@@ -265,9 +361,9 @@ type groupReader struct {
 	mem  *budget
 }
 
-// groupReader returns a reader of a row group that gives n rows at a time. Nothing of it is
-// shared with others.
-func (t *table) groupReader(group int, n int64) (r *groupReader, err error) {
+// groupReader returns a reader of columns of a row group that gives n rows at a time. Nothing
+// of it is shared with others.
+func (t *table) groupReader(group int, n int64, leaves ...int) (r *groupReader, err error) {
 	defer recovered(&err)
 	mem := newBudget(t.in.MaxBlock)
 	f, err := t.reader(mem)
@@ -276,10 +372,10 @@ func (t *table) groupReader(group int, n int64) (r *groupReader, err error) {
 	}
 	// For structs the library opens columns in goroutines, where a panic could not be
 	// recovered. So they are opened here before.
-	for _, leaf := range t.leaves {
+	for _, leaf := range leaves {
 		p, err := f.RowGroup(group).GetColumnPageReader(leaf)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", t.meta.Schema.Column(leaf).Path(), err)
+			return nil, err
 		}
 		if c, ok := p.(io.Closer); ok {
 			_ = c.Close()
@@ -289,7 +385,7 @@ func (t *table) groupReader(group int, n int64) (r *groupReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := columns.GetRecordReader(context.Background(), t.leaves, []int{group})
+	rows, err := columns.GetRecordReader(context.Background(), leaves, []int{group})
 	if err != nil {
 		return nil, err
 	}
@@ -321,11 +417,15 @@ type block struct {
 	table   *table
 	group   int
 	rows    int
+	size    int64
 	release func()
 }
 
 // Len implements [source.Block].
 func (b *block) Len() int { return b.rows }
+
+// Size implements [source.Block].
+func (b *block) Size() int64 { return b.size }
 
 // Release implements [source.Block].
 func (b *block) Release() { b.release() }
@@ -334,14 +434,14 @@ func (b *block) Release() { b.release() }
 func (b *block) Read(*source.Projection) (rows *source.Rows, err error) {
 	defer func() {
 		if err != nil {
-			err = groupError(b.group, err)
+			err = b.table.groupError(b.group, err)
 		}
 	}()
 	t := b.table
 	if len(t.leaves) == 0 {
 		return &source.Rows{Batch: array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, int64(b.rows)), Columns: t.names}, nil
 	}
-	r, err := t.groupReader(b.group, int64(b.rows))
+	r, err := t.groupReader(b.group, int64(b.rows), t.leaves...)
 	if err != nil {
 		return nil, err
 	}

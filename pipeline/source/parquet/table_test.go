@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -202,14 +203,31 @@ func TestCuts(t *testing.T) {
 			got, _, err := rows(t, []string{path}, nil, "text")
 			require.ErrorIs(t, err, source.ErrCorrupt, "cut at %d", n)
 			require.ErrorContains(t, err, "a.parquet")
+			requireWords(t, err)
 			require.Empty(t, got)
 			bad := bytes.Clone(c.data)
 			bad[n] ^= 0xff
 			require.NoError(t, os.WriteFile(path, bad, 0o600))
 			if _, _, err = rows(t, []string{path}, nil, "text", source.WithMaxBlock(1<<24)); err != nil {
 				require.ErrorContains(t, err, "a.parquet", "byte %d", n)
+				requireWords(t, err)
 			}
 		}
+	}
+}
+
+// requireWords requires that an error says what to do, and that what the library says, which
+// may be the words of a panic, comes last.
+func requireWords(t *testing.T, err error) {
+	if _, raw, found := strings.Cut(err.Error(), " ["); found {
+		require.Regexp(t, `\]$`, raw)
+	}
+	said, _, _ := strings.Cut(err.Error(), " [")
+	for _, crash := range []string{"runtime error", "out of range [", "panic", "arrow/"} {
+		require.NotContains(t, said, crash, err)
+	}
+	if !errors.Is(err, source.ErrColumn) {
+		require.Regexp(t, "get the |raise |the footer says|convert|claims", said)
 	}
 }
 
@@ -244,7 +262,7 @@ func TestGoodGroupsComeFirst(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	got, _, err := rows(t, []string{path}, nil, "text")
 	require.ErrorIs(t, err, source.ErrCorrupt)
-	require.ErrorContains(t, err, "row group 2")
+	require.ErrorContains(t, err, `row group 2, column "text": it cannot be decoded; get the file again, or write it anew [`)
 	require.Equal(t, want[:20], got)
 }
 
@@ -252,8 +270,8 @@ func TestMaxBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	write(t, path, 20, 20, 1<<15)
 	_, _, err := rows(t, []string{path}, nil, "text", source.WithMaxBlock(1<<17))
-	require.Error(t, err)
-	require.ErrorContains(t, err, "row group 0")
+	require.ErrorIs(t, err, source.ErrBlock)
+	require.ErrorContains(t, err, `row group 0, column "text"`)
 	_, _, err = rows(t, []string{path}, nil, "text", source.WithMaxBlock(1<<22))
 	require.NoError(t, err)
 }

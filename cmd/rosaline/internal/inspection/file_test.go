@@ -215,6 +215,24 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestLargePages: a page that is not read is no fault of the file.
+func TestLargePages(t *testing.T) {
+	data := files(t)["plain.parquet"]
+	r := &Report{Bytes: int64(len(data)), Sound: true, maxPage: 32}
+	require.NoError(t, r.read(bytes.NewReader(data)))
+	require.False(t, r.Sound)
+	require.True(t, r.Fault.TooLarge)
+	require.Equal(t, "text", r.Fault.Column)
+	require.Contains(t, r.Fault.Error, "larger than what is read at once")
+	var text strings.Builder
+	require.NoError(t, r.WriteText(&text))
+	require.Contains(t, text.String(), "not checked to its end: byte")
+	require.NotContains(t, text.String(), "not sound")
+	means, do := r.Fault.Verdict()
+	require.Equal(t, "not checked to its end", means)
+	require.Contains(t, do, "smaller pages")
+}
+
 func TestBehindTheEnd(t *testing.T) {
 	data := append(files(t)["plain.arrows"], "more"...)
 	r, err := inspectBytes(data)

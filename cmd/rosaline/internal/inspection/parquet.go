@@ -24,7 +24,7 @@ const footerSize = 8
 // parquet reads a Parquet file.
 func (r *Report) parquet(in parquet.ReaderAtSeeker) {
 	r.Kind = KindParquet
-	read, err := openParquet(in)
+	read, err := openParquet(in, r.maxPage)
 	if err != nil {
 		r.fault(max(r.Bytes-footerSize, 0), -1, "", fmt.Errorf("%w; without its footer a Parquet file cannot be read", err))
 		return
@@ -44,10 +44,11 @@ func (r *Report) parquet(in parquet.ReaderAtSeeker) {
 	}
 }
 
-func openParquet(in parquet.ReaderAtSeeker) (read *file.Reader, err error) {
+func openParquet(in parquet.ReaderAtSeeker, maxPage int64) (read *file.Reader, err error) {
 	defer recovered(&err)
 	props := parquet.NewReaderProperties(nil)
 	props.BufferedStreamEnabled = true // a column is not read at once, however long it says it is
+	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
 	return file.NewParquetReader(in, file.WithReadProps(props))
 }
 
@@ -122,6 +123,8 @@ func chunkBegin(c *metadata.ColumnChunkMetaData) int64 {
 	return c.DataPageOffset()
 }
 
+var errPageTooLarge = errors.New("a page that is larger than what is read at once")
+
 // checkColumn decodes a column of a row group, which must have so many rows and
 // values, null ones too.
 func checkColumn(g *file.RowGroupReader, i int, rows, values int64) error {
@@ -136,6 +139,8 @@ func checkColumn(g *file.RowGroupReader, i int, rows, values int64) error {
 	}
 	err = errors.Join(err, column.Close())
 	switch {
+	case err != nil && tables.IsPageTooLarge(err):
+		return fmt.Errorf("behind row %d: %w [%w]", c.rows, errPageTooLarge, err)
 	case err != nil:
 		return fmt.Errorf("behind row %d: %w", c.rows, err)
 	case c.rows != rows:

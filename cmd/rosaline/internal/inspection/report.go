@@ -1,6 +1,7 @@
 package inspection
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
 // The kinds of files.
@@ -33,6 +36,8 @@ type Report struct {
 	RowGroups   []Group           `json:"row_groups,omitempty"` // of Parquet
 	Sound       bool              `json:"sound"`
 	Fault       *Fault            `json:"fault,omitempty"`
+
+	maxPage int64 // bytes of a page of Parquet that is read; 0 for the default
 }
 
 // Column is a top-level column.
@@ -57,6 +62,17 @@ type Fault struct {
 	Group  int    `json:"group"`            // number of the record batch or row group; −1 for none
 	Column string `json:"column,omitempty"` // "" for none
 	Error  string `json:"error"`
+	// TooLarge tells that the part is no more than too large to be read at once: whether
+	// the file is sound is not known.
+	TooLarge bool `json:"too_large,omitempty"`
+}
+
+// Verdict says what a fault means for the file, and what to do.
+func (f *Fault) Verdict() (means, do string) {
+	if f.TooLarge {
+		return "not checked to its end", "write it again with smaller pages or record batches to have it checked"
+	}
+	return "not sound", "get the file again, or write it anew"
 }
 
 // String says where the fault is, and what.
@@ -85,7 +101,8 @@ func (r *Report) fault(offset int64, group int, column string, err error) {
 		}
 		return c
 	}, s)
-	r.Fault = &Fault{min(max(offset, 0), r.Bytes), group, column, s}
+	tooLarge := errors.Is(err, stringtensor.ErrMessageTooLarge) || errors.Is(err, errPageTooLarge)
+	r.Fault = &Fault{min(max(offset, 0), r.Bytes), group, column, s, tooLarge}
 	r.Sound = false
 }
 
@@ -123,6 +140,6 @@ func metadataMap(m arrow.Metadata) map[string]string {
 // recovered turns a panic of the Arrow library into an error. It is deferred.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("cannot be decoded: %v", p)
+		*err = fmt.Errorf("it cannot be decoded [%v]", p)
 	}
 }

@@ -43,7 +43,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Sound {
 		s.WriteString("\nsound\n")
 	} else {
-		fmt.Fprintf(&s, "\nnot sound: %s\n", r.Fault)
+		means, _ := r.Fault.Verdict()
+		fmt.Fprintf(&s, "\n%s: %s\n", means, r.Fault)
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
