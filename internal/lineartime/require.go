@@ -8,9 +8,9 @@ import (
 const (
 	// Factor is how many times the input grows.
 	Factor = 16
-	// most is how many times the time may grow: four times what is linear, for caches that
-	// overflow, and a quarter of what is quadratic.
-	most = 4 * Factor
+	// most is how many times the time may grow: six times what is linear, for caches that
+	// overflow, and less than half of what is quadratic.
+	most = 6 * Factor
 
 	shortest = 20 * time.Microsecond // a time below says nothing and counts for as much
 	patience = 15 * time.Second      // at most, and
