@@ -35,7 +35,7 @@ func (s *slabs) take(class, words int) int32 {
 		s.free[class] = free[:len(free)-1]
 	} else {
 		if at+words > cap(s.words) {
-			grown := make([]int32, at, at+at/8+words+64)
+			grown := make([]int32, at, spare(at+words))
 			copy(grown, s.words)
 			s.words = grown
 		}
@@ -107,9 +107,9 @@ func (t *tree[S]) child(v int32, c S) *int32 {
 		return nil
 	}
 	if narrow[S]() {
-		return t.byteChild(&t.nodes[v], uint32(c))
+		return t.byteChild(t.nodes.at(v), uint32(c))
 	}
-	return t.codeChild(&t.nodes[v], uint32(c))
+	return t.codeChild(t.nodes.at(v), uint32(c))
 }
 
 // addChild gives a node a child by a symbol that it has none by.
@@ -121,15 +121,15 @@ func (t *tree[S]) addChild(v int32, c S, child int32) {
 		}
 		t.root[c] = child
 	case narrow[S]():
-		t.addByteChild(&t.nodes[v], uint32(c), child)
+		t.addByteChild(t.nodes.at(v), uint32(c), child)
 	default:
-		t.addCodeChild(&t.nodes[v], uint32(c), child)
+		t.addCodeChild(t.nodes.at(v), uint32(c), child)
 	}
 }
 
 // twoChildren gives a node its first two children.
 func (t *tree[S]) twoChildren(v int32, c0 S, child0 int32, c1 S, child1 int32) {
-	n := &t.nodes[v]
+	n := t.nodes.at(v)
 	n.kids[0], n.kids[1] = child0, child1
 	if narrow[S]() {
 		n.tags = 2 | uint32(c0)<<8 | uint32(c1)<<16
@@ -378,7 +378,7 @@ func (t *tree[S]) growCodeSlab(n *node, class int) (next int) {
 
 // children returns how many children a node has that is not the root.
 func (t *tree[S]) children(v int32) int {
-	n := &t.nodes[v]
+	n := t.nodes.at(v)
 	switch {
 	case narrow[S]() && n.tags&0xff == manyTags:
 		return int(n.tags >> 8)
@@ -396,16 +396,16 @@ func (t *tree[S]) removeChild(v int32, c S) {
 	case v == 0:
 		t.root[c] = 0
 	case narrow[S]():
-		t.removeByteChild(&t.nodes[v], uint32(c))
+		t.removeByteChild(t.nodes.at(v), uint32(c))
 	default:
-		t.removeCodeChild(&t.nodes[v], uint32(c))
+		t.removeCodeChild(t.nodes.at(v), uint32(c))
 	}
 }
 
 // otherChild returns the child of a node that is not by symbol c, of two, and frees what
 // the node has beside itself.
 func (t *tree[S]) otherChild(v int32, c S) (other int32) {
-	n := &t.nodes[v]
+	n := t.nodes.at(v)
 	t.eachChild(n, func(symbol uint32, child *int32) {
 		if symbol != uint32(c) {
 			other = *child

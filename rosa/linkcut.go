@@ -21,13 +21,13 @@ func (c linkCut) bytes() int { return 16 * cap(c) }
 
 // build makes the paths of all nodes. A node and its child with the same newest leaf are
 // on one path.
-func (c *linkCut) build(nodes []node) {
-	s := make(linkCut, len(nodes), cap(nodes))
-	for v := 1; v < len(nodes); v++ {
-		n := &nodes[v]
+func (c *linkCut) build(nodes *nodes) {
+	s := make(linkCut, nodes.count, nodes.count+nodes.count/8)
+	for v := int32(1); v < nodes.count; v++ {
+		n := nodes.at(v)
 		s[v].parent, s[v].value = n.parent, n.latest
-		if n.parent != 0 && nodes[n.parent].latest == n.latest {
-			s[n.parent].right = int32(v)
+		if n.parent != 0 && nodes.at(n.parent).latest == n.latest {
+			s[n.parent].right = v
 		}
 	}
 	*c = s

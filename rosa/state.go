@@ -86,27 +86,42 @@ func (s *State) room() int {
 // Step takes a token and returns its match. Amortised O(log n). On [ErrFull] nothing has
 // changed.
 func (s *State) Step(token int64) (Match, error) {
-	if t := s.bytes; t != nil && uint64(token) < 256 && s.room() > 0 {
-		t.append(uint8(token), 0)
-		at := t.next()
-		if at < 0 {
-			return none, nil
-		}
-		return Match{Next: int64(t.text[at]), Source: t.gone + at - 1, Length: int(t.length)}, nil
+	t := s.bytes
+	if t == nil || uint64(token) > 255 || len(t.text) >= t.plain {
+		return s.stepAny(token)
 	}
-	return s.stepAny(token)
+	c, n := uint8(token), len(t.text)
+	t.text = t.text[:n+1]
+	t.text[n] = c
+	if at := int(t.start + t.length); t.length > 0 && t.text[at] == c {
+		t.length++
+		return Match{Next: int64(t.text[at+1]), Source: at, Length: int(t.length)}, nil
+	}
+	t.extend(c)
+	if t.length == 0 {
+		return none, nil
+	}
+	at := int(t.start + t.length)
+	return Match{Next: int64(t.text[at]), Source: at - 1, Length: int(t.length)}, nil
 }
 
-// stepAny is Step of a token that is no byte, comes first, or is one too many.
+// stepAny is Step of a token that is no byte or comes first, or where there is more to do.
 func (s *State) stepAny(token int64) (Match, error) {
 	if s.room() <= 0 {
 		return none, fmt.Errorf("%w: it has %d tokens; reset it or begin another", ErrFull, s.Len())
 	}
-	if s.codes == nil {
-		if s.bytes == nil && uint64(token) < 256 {
+	if s.codes == nil && uint64(token) < 256 {
+		if s.bytes == nil {
 			s.bytes = newTree[uint8](s.rollback, s.window)
-			return s.Step(token)
 		}
+		t := s.bytes
+		t.append(uint8(token), 0)
+		if t.undo == nil && t.window == nil && t.gone == 0 {
+			t.plain = min(cap(t.text), len(t.text)+s.room())
+		}
+		return s.Predict(), nil
+	}
+	if s.codes == nil {
 		s.widen()
 	}
 	if s.window > 0 && len(s.names.tokens) > 2*(s.window+s.rollback)+256 {
@@ -245,6 +260,7 @@ func (s *State) rebuild(tokens []int64, length int) {
 func (s *State) begins(before int) {
 	if t := s.bytes; t != nil {
 		t.gone += before
+		t.plain = 0
 	}
 	if t := s.codes; t != nil {
 		t.gone += before

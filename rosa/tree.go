@@ -38,7 +38,8 @@ type node struct {
 type tree[S symbol] struct {
 	text  []S
 	gone  int // symbols before the text that are not held any more
-	nodes []node
+	plain int // up to this length, a symbol is put behind the text and nothing else is to do
+	nodes nodes
 	slabs slabs
 	root  []int32 // children of the root by symbol; 0 is none
 
@@ -64,7 +65,8 @@ const (
 // newTree returns the tree of the empty text, of which so many last symbols can be taken
 // back, and with a window if its size is not 0.
 func newTree[S symbol](keep, size int) *tree[S] {
-	t := &tree[S]{nodes: make([]node, 1, 8)}
+	t := new(tree[S])
+	t.nodes.add()
 	if size > 0 {
 		t.window = &window{size: int32(size), spare: int32(keep)}
 	} else if keep > 0 {
@@ -73,7 +75,7 @@ func newTree[S symbol](keep, size int) *tree[S] {
 	if narrow[S]() {
 		t.root = make([]int32, 256)
 	}
-	t.nodes[0].latest = -1
+	t.nodes.at(0).latest = -1
 	return t
 }
 
@@ -116,7 +118,7 @@ func (t *tree[S]) extend(c S) {
 	var unlinked int32 // a new node whose link is not known yet
 	for {
 		// Walk down to the node or the edge where the suffix ends.
-		depth := t.nodes[at].depth
+		depth := t.nodes.at(at).depth
 		for length != depth {
 			if below == 0 {
 				below = *t.child(at, t.text[end-length+depth])
@@ -124,7 +126,7 @@ func (t *tree[S]) extend(c S) {
 			if below < 0 {
 				break
 			}
-			d := t.nodes[below].depth
+			d := t.nodes.at(below).depth
 			if d > length {
 				break
 			}
@@ -133,7 +135,7 @@ func (t *tree[S]) extend(c S) {
 		leaf := end - length
 		if length == depth {
 			if unlinked != 0 {
-				t.nodes[unlinked].link = at
+				t.nodes.at(unlinked).link = at
 				unlinked = 0
 			}
 			if p := t.child(at, c); p != nil {
@@ -159,7 +161,7 @@ func (t *tree[S]) extend(c S) {
 			*edge = m
 			t.undo.leaf(m, uint32(c), true, !t.paths.used())
 			// Its newest leaf is, until touch tells it, that below it.
-			t.nodes[m] = node{depth: length, parent: at, latest: t.label(below)}
+			*t.nodes.at(m) = node{depth: length, parent: at, latest: t.label(below)}
 			t.twoChildren(m, other, below, c, ^leaf)
 			t.setParent(below, m)
 			t.setParent(^leaf, m)
@@ -169,11 +171,11 @@ func (t *tree[S]) extend(c S) {
 			}
 			t.touch(m, leaf)
 			if unlinked != 0 {
-				t.nodes[unlinked].link = m
+				t.nodes.at(unlinked).link = m
 			}
 			unlinked = m
 		}
-		at, below = t.nodes[at].link, 0
+		at, below = t.nodes.at(at).link, 0
 		length--
 	}
 }
@@ -181,14 +183,14 @@ func (t *tree[S]) extend(c S) {
 // walkDown makes the active point canonical: at is the deepest node above it, or on it.
 func (t *tree[S]) walkDown() {
 	end := int32(len(t.text))
-	for depth := t.nodes[t.at].depth; t.length > depth; {
+	for depth := t.nodes.at(t.at).depth; t.length > depth; {
 		if t.below == 0 {
 			t.below = *t.child(t.at, t.text[end-t.length+depth])
 		}
-		if t.below < 0 || t.nodes[t.below].depth > t.length {
+		if t.below < 0 || t.nodes.at(t.below).depth > t.length {
 			return
 		}
-		t.at, t.below, depth = t.below, 0, t.nodes[t.below].depth
+		t.at, t.below, depth = t.below, 0, t.nodes.at(t.below).depth
 	}
 }
 
@@ -199,15 +201,14 @@ func (t *tree[S]) newNode() int32 {
 		w.free = w.free[:len(w.free)-1]
 		return v
 	}
-	t.nodes = push(t.nodes, node{})
-	return int32(len(t.nodes)) - 1
+	return t.nodes.add()
 }
 
 // setParent tells a child the node that it is below.
 func (t *tree[S]) setParent(child, parent int32) {
 	switch {
 	case child > 0:
-		t.nodes[child].parent = parent
+		t.nodes.at(child).parent = parent
 	case t.window != nil:
 		t.window.parents[^child] = parent
 	}
@@ -221,7 +222,7 @@ func (t *tree[S]) label(child int32) int32 {
 	if t.window != nil && t.paths.used() {
 		return t.paths.value(child) // others may be forgotten
 	}
-	return t.nodes[child].latest
+	return t.nodes.at(child).latest
 }
 
 // newest returns the start of the newest leaf below a child.
@@ -240,28 +241,28 @@ func (t *tree[S]) touch(v, leaf int32) {
 	}
 	if t.undo != nil {
 		latest := int32(-1)
-		for u := v; u != 0; u = t.nodes[u].parent {
-			if n := &t.nodes[u]; n.latest != latest {
+		for u := v; u != 0; u = t.nodes.at(u).parent {
+			if n := t.nodes.at(u); n.latest != latest {
 				latest = n.latest
 				t.undo.path(u, latest)
 			}
 		}
 	}
 	n := int64(0)
-	for nodes := t.nodes; v != 0; n++ {
-		p := &nodes[v]
+	for chunks := t.nodes.chunks; v != 0; n++ {
+		p := &chunks[uint32(v)>>nodeChunkBits][v&(1<<nodeChunkBits-1)]
 		p.latest = leaf
 		v = p.parent
 	}
 	t.climbs += n
 	if t.climbs > climbsPerLeaf*t.leaves+climbsAtLeast {
-		t.paths.build(t.nodes)
+		t.paths.build(&t.nodes)
 	}
 }
 
 // bytes returns the memory of the tree.
 func (t *tree[S]) bytes() int {
-	return cap(t.text)*int(unsafe.Sizeof(*new(S))) + cap(t.nodes)*int(unsafe.Sizeof(node{})) +
+	return cap(t.text)*int(unsafe.Sizeof(*new(S))) + t.nodes.bytes() +
 		4*cap(t.root) + t.slabs.bytes() + t.paths.bytes() + t.undo.bytes() + t.window.bytes()
 }
 
@@ -271,14 +272,16 @@ func (t *tree[S]) reset() {
 	t.slabs.reset()
 	t.undo.reset()
 	t.window.reset()
-	*t = tree[S]{text: t.text[:0], nodes: t.nodes[:1], slabs: t.slabs, root: t.root, undo: t.undo, window: t.window}
+	t.nodes.truncate(1)
+	*t = tree[S]{text: t.text[:0], nodes: t.nodes, slabs: t.slabs, root: t.root, undo: t.undo, window: t.window}
 }
 
 func (t *tree[S]) clone() *tree[S] {
 	c := *t
-	c.text, c.nodes, c.root = slices.Clone(t.text), slices.Clone(t.nodes), slices.Clone(t.root)
+	c.text, c.nodes, c.root = slices.Clone(t.text), t.nodes.clone(), slices.Clone(t.root)
 	c.slabs, c.paths, c.undo = t.slabs.clone(), slices.Clone(t.paths), t.undo.clone()
 	c.window = t.window.clone()
+	c.plain = 0 // the text has other room
 	return &c
 }
 
@@ -286,41 +289,48 @@ func (t *tree[S]) clone() *tree[S] {
 // O(length).
 func widened(t *tree[uint8]) *tree[uint32] {
 	w := &tree[uint32]{
-		text: make([]uint32, len(t.text), cap(t.text)), nodes: slices.Clone(t.nodes), root: t.root,
+		text: make([]uint32, len(t.text), cap(t.text)), nodes: t.nodes.clone(), root: t.root,
 		at: t.at, below: t.below, length: t.length, start: t.start,
 		leaves: t.leaves, climbs: t.climbs, paths: t.paths, undo: t.undo, window: t.window, gone: t.gone,
 	}
 	for i, c := range t.text {
 		w.text[i] = uint32(c)
 	}
-	for v := 1; v < len(t.nodes); v++ {
-		if t.nodes[v].depth == 0 {
+	for v := int32(1); v < t.nodes.count; v++ {
+		if t.nodes.at(v).depth == 0 {
 			continue // it is free
 		}
 		count, first, before := 0, uint32(0), int32(0)
-		t.eachChild(&t.nodes[v], func(c uint32, child *int32) {
+		t.eachChild(t.nodes.at(v), func(c uint32, child *int32) {
 			switch count++; count {
 			case 1:
 				first, before = c, *child
 			case 2:
-				w.twoChildren(int32(v), first, before, c, *child)
+				w.twoChildren(v, first, before, c, *child)
 			default:
-				w.addChild(int32(v), c, *child)
+				w.addChild(v, c, *child)
 			}
 		})
 	}
 	return w
 }
 
-// push is append that leaves an eighth of the memory spare at most.
+// push is append that leaves an eighth of the memory spare at most, of much memory.
 func push[T any](s []T, x T) []T {
-	if len(s) < cap(s) {
-		s = s[:len(s)+1]
-		s[len(s)-1] = x
-		return s
+	if len(s) == cap(s) {
+		s = grown(s)
 	}
-	grown := make([]T, len(s)+1, len(s)+len(s)/8+8)
-	copy(grown, s)
-	grown[len(s)] = x
-	return grown
+	s = s[:len(s)+1]
+	s[len(s)-1] = x
+	return s
 }
+
+func grown[T any](s []T) []T {
+	g := make([]T, len(s), spare(len(s)))
+	copy(g, s)
+	return g
+}
+
+// spare returns the capacity that n elements, or a few more, get: twice as much, but an
+// eighth more of many.
+func spare(n int) int { return n + max(n/8, min(n, 1<<10)) + 8 }

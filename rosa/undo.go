@@ -118,8 +118,8 @@ func (t *tree[S]) untouch(runs []run, climbed bool) {
 			if i+1 < len(runs) {
 				end = runs[i+1].node
 			}
-			for v := r.node; v != end; v = t.nodes[v].parent {
-				t.nodes[v].latest = r.latest
+			for v := r.node; v != end; v = t.nodes.at(v).parent {
+				t.nodes.at(v).latest = r.latest
 			}
 		}
 	}
@@ -134,12 +134,12 @@ func (t *tree[S]) untouch(runs []run, climbed bool) {
 // unsplit takes the last node off the edge it is on, and the leaf by symbol c that came
 // with it.
 func (t *tree[S]) unsplit(m int32, c S) {
-	parent, below := t.nodes[m].parent, t.otherChild(m, c)
-	*t.child(parent, t.text[t.label(below)+t.nodes[parent].depth]) = below
+	parent, below := t.nodes.at(m).parent, t.otherChild(m, c)
+	*t.child(parent, t.text[t.label(below)+t.nodes.at(parent).depth]) = below
 	t.setParent(below, parent)
 	if t.paths.used() {
 		t.paths.remove(m, parent, below)
 		t.paths = t.paths[:m]
 	}
-	t.nodes = t.nodes[:m]
+	t.nodes.truncate(m)
 }

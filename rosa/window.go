@@ -22,9 +22,9 @@ func (t *tree[S]) slide() {
 	}
 	t.walkDown()
 	v := w.parents[w.first]
-	c := t.text[w.first+t.nodes[v].depth]
+	c := t.text[w.first+t.nodes.at(v).depth]
 	switch {
-	case t.at == v && t.below == ^w.first && t.length > t.nodes[v].depth:
+	case t.at == v && t.below == ^w.first && t.length > t.nodes.at(v).depth:
 		// The active point is on the edge of the leaf, which is all that its string had
 		// for an earlier occurrence: the leaf becomes that of the newest one.
 		leaf := int32(len(t.text)) - t.length
@@ -33,7 +33,7 @@ func (t *tree[S]) slide() {
 		if v != 0 {
 			t.touch(v, leaf)
 		}
-		t.at, t.below, t.length = t.nodes[v].link, 0, t.length-1
+		t.at, t.below, t.length = t.nodes.at(v).link, 0, t.length-1
 		t.walkDown()
 		t.start = t.newestHere()
 	case v == 0 || t.children(v) > 2:
@@ -61,8 +61,8 @@ func (t *tree[S]) newestHere() int32 {
 
 // contract takes a node off the edge to its only child.
 func (t *tree[S]) contract(v, child int32) {
-	parent := t.nodes[v].parent
-	*t.child(parent, t.text[t.label(v)+t.nodes[parent].depth]) = child
+	parent := t.nodes.at(v).parent
+	*t.child(parent, t.text[t.label(v)+t.nodes.at(parent).depth]) = child
 	t.setParent(child, parent)
 	if t.paths.used() {
 		t.paths.remove(v, parent, child)
@@ -76,7 +76,7 @@ func (t *tree[S]) contract(v, child int32) {
 			t.below = child
 		}
 	}
-	t.nodes[v] = node{}
+	*t.nodes.at(v) = node{}
 	t.window.free = append(t.window.free, v)
 }
 
@@ -97,8 +97,8 @@ func (t *tree[S]) rebase(n int32) {
 	for i := range t.root {
 		move(&t.root[i])
 	}
-	for v := 1; v < len(t.nodes); v++ {
-		if p := &t.nodes[v]; p.depth > 0 {
+	for v := int32(1); v < t.nodes.count; v++ {
+		if p := t.nodes.at(v); p.depth > 0 {
 			p.latest -= n
 			t.eachChild(p, func(_ uint32, child *int32) { move(child) })
 		}
