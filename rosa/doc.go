@@ -19,8 +19,8 @@
 // # Layout
 //
 //	State ── tree ┬─ text      one byte a token, four where tokens are not all bytes
-//	              ├─ nodes     32 bytes each, children inline ┐
-//	              ├─ slabs     children of nodes with more    ┘ children.go
+//	              ├─ nodes     32 bytes each, in chunks, with few children ┐
+//	              ├─ slabs     the children of nodes with more             ┘ children.go
 //	              └─ paths     link-cut tree, only once climbing got dear
 //	         dictionary        codes of tokens that are not bytes
 //
