@@ -24,6 +24,12 @@
 //	              └─ paths     link-cut tree, only once climbing got dear
 //	         dictionary        codes of tokens that are not bytes
 //
+//	Candidates ─┐              more than one suffix and occurrence, and how often each is
+//	QKV ────────┴ automaton    queries matched in a stream of keys, values of another
+//
+//	Batch, CandidateBatch      many rows of a State or Candidates, on several threads
+//	abi1                       states that lie in the arrays of another program
+//
 // The tree is the suffix tree of the text, which answers as the automaton does: a state of
 // the automaton of the text is a set of end positions, a node of the tree of the reversed
 // text; L(i) is there the longest suffix in a state with another end position. Here it is
