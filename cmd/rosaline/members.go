@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,7 +60,8 @@ func (m members) appendTo(dst []byte, row int) []byte {
 }
 
 // value returns the JSON value that a row holds. Another program may have written
-// something else into the column, or broken the lines.
+// something else into the column. Ends of lines between the parts of a value, which a line must
+// not have, are left out with all that is white there.
 func (m *member) value(row int) (value string, ok bool) {
 	if !m.json || m.array.IsNull(row) {
 		return "", false
@@ -67,5 +69,10 @@ func (m *member) value(row int) (value string, ok bool) {
 	if a, ok := m.array.(array.StringLike); ok {
 		value = a.Value(row)
 	}
-	return value, json.Valid([]byte(value)) && !strings.ContainsAny(value, "\r\n")
+	if strings.ContainsAny(value, "\r\n") {
+		var b bytes.Buffer
+		err := json.Compact(&b, []byte(value))
+		return b.String(), err == nil
+	}
+	return value, json.Valid([]byte(value))
 }

@@ -113,3 +113,12 @@ func TestShuffledRowsShareNothing(t *testing.T) {
 		t.Errorf("%v with a shuffle, %v without", shuffled, plain)
 	}
 }
+
+// TestMetadataWithWhiteSpace: a CR is white space in JSON, but would end a line for some.
+func TestMetadataWithWhiteSpace(t *testing.T) {
+	r := inProcess(t, "{\"text\":\"t\",\"a\":[1, 2],\"b\":\"\\r\"}\r\n{\"text\":\"t\",\"a\":[1, \r2],\"b\":\"\\r\"}\n",
+		"run", "--stages", "none", "--metadata", "all", "--format", "jsonl", "-")
+	require.Equal(t, exitDone, r.code, r.err)
+	require.Equal(t, `{"id":"-:1","text":"t","metadata":{"a":[1, 2],"b":"\r"}}`+"\n"+
+		`{"id":"-:2","text":"t","metadata":{"a":[1,2],"b":"\r"}}`+"\n", r.out)
+}

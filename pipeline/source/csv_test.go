@@ -153,6 +153,9 @@ func TestCSVHeaders(t *testing.T) {
 	}{
 		{"twice", "id,text,id,b,text\n1,2,3,4,5\n", nil, `a.csv:1: source: invalid header: columns that stand there twice: "id", "text"`},
 		{"empty twice", "\n,a,\n1,2,3\n", nil, `a.csv:2: source: invalid header: columns that stand there twice: ""`},
+		{"many twice", "1,2,3,4,5,6,7,8,9,9,8,7,6,5,4,3,2,1\n", nil, `twice: "9", "8", "7", "6", "5", "4", "3", "2", …; rename them`},
+		{"long, twice", strings.Repeat("é", 50) + "," + strings.Repeat("é", 50) + "\n", nil, `twice: "` + strings.Repeat("é", 40) + `…"; rename them`},
+		{"long", strings.Repeat("é", 50) + "\n1\n", []CSVOption{WithColumn("text", ColumnText)}, `; columns: "` + strings.Repeat("é", 40) + `…"`},
 		{"not CSV", "a\"b,c\n1,2\n", nil, "invalid header: " /* place, and what encoding/csv says */},
 		{"too long", "abcdef\n1\n", []CSVOption{WithMaxRow(5)}, "row too long: 6 bytes"},
 		{"lacks a column", "id,txet\n1,2\n", []CSVOption{WithColumn("text", ColumnText)}, `no column "text"; did you mean "txet"? columns: "id", "txet"`},

@@ -101,18 +101,7 @@ func insteadOf(name string, names []string) string {
 	} else {
 		b.WriteByte(';')
 	}
-	b.WriteString(" columns:")
-	for i, n := range names {
-		if i == maxNamesShown {
-			b.WriteString(", …")
-			break
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, " %q", n)
-	}
-	return b.String()
+	return b.String() + " columns: " + listNames(names)
 }
 
 // ColumnType is what the values of a column are.
@@ -201,16 +190,14 @@ func newCSVHeader(names []string, columns []csvColumn) (*csvHeader, error) {
 	h := &csvHeader{names: names, index: make(map[string]int, len(names))}
 	var twice []string
 	for i, n := range names {
-		if _, ok := h.index[n]; ok {
-			if q := strconv.Quote(n); !slices.Contains(twice, q) {
-				twice = append(twice, q)
-			}
-			continue
+		if _, ok := h.index[n]; !ok {
+			h.index[n] = i
+		} else if len(twice) <= maxNamesShown && !slices.Contains(twice, n) {
+			twice = append(twice, n)
 		}
-		h.index[n] = i
 	}
 	if len(twice) > 0 {
-		return nil, fmt.Errorf("%w: columns that stand there twice: %s; rename them", ErrHeader, strings.Join(twice, ", "))
+		return nil, fmt.Errorf("%w: columns that stand there twice: %s; rename them", ErrHeader, listNames(twice))
 	}
 	for _, c := range columns {
 		at, ok := h.index[c.name]

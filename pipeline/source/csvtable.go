@@ -149,7 +149,7 @@ func (t *csvTable) header() error {
 	fields := make([]arrow.Field, len(names))
 	for i, name := range names {
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("%w: the name %q is not UTF-8", ErrHeader, name)
+			return fmt.Errorf("%w: the name %s is not UTF-8", ErrHeader, quoteName(name))
 		}
 		fields[i] = arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,4 +49,19 @@ func TestHostileInputsTakeLinearTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestHeadersTakeLinearTime(t *testing.T) {
+	lineartime.Require(t, 2000, func(n int) func() {
+		var names []string
+		for i := range n {
+			names = append(names, strconv.Itoa(i))
+		}
+		names = append(names, names...)
+		return func() {
+			if _, err := newCSVHeader(names, nil); err == nil {
+				t.Error("no name stands there twice")
+			}
+		}
+	})
 }

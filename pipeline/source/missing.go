@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -113,24 +114,38 @@ func noSuchName(name, where string, names []string) string {
 	} else {
 		b.WriteByte(';')
 	}
-	b.WriteString(" keys:")
-	distinct := names[:0:0]
+	var distinct []string
 	for _, n := range names {
-		if len(distinct) == maxNamesShown {
-			b.WriteString(", …")
+		if len(distinct) <= maxNamesShown && !slices.Contains(distinct, n) {
+			distinct = append(distinct, n)
+		}
+	}
+	return b.String() + " keys: " + listNames(distinct)
+}
+
+// listNames quotes the first of names for a message.
+func listNames(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == maxNamesShown {
+			b.WriteString("…")
 			break
 		}
-		if slices.Contains(distinct, n) {
-			continue
-		}
-		if len(distinct) > 0 {
-			b.WriteByte(',')
-		}
-		distinct = append(distinct, n)
-		if r := []rune(n); len(r) > maxNameShown {
-			n = string(r[:maxNameShown]) + "…"
-		}
-		fmt.Fprintf(&b, " %q", n)
+		b.WriteString(quoteName(n))
 	}
 	return b.String()
+}
+
+// quoteName quotes a name for a message, of a long one the beginning.
+func quoteName(name string) string {
+	n := 0
+	for i := range name {
+		if n++; n > maxNameShown {
+			return strconv.Quote(name[:i] + "…")
+		}
+	}
+	return strconv.Quote(name)
 }

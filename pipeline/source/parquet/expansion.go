@@ -214,6 +214,11 @@ func (w *pageWalk) body(p page) (body []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
+	defer func() {
+		if recover() != nil { // the library panics where a header of gzip is none
+			body, ok = nil, false
+		}
+	}()
 	switch w.codec {
 	case compress.Codecs.Zstd, compress.Codecs.Gzip, compress.Codecs.Brotli:
 		// What these claim is not bounded by what they have.

@@ -91,6 +91,25 @@ func TestExpansion(t *testing.T) {
 	}
 }
 
+// TestDamagedExpansion: pages that cannot be decoded are left to the reading to tell.
+func TestDamagedExpansion(t *testing.T) {
+	for _, codec := range []compress.Compression{
+		compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw,
+	} {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		repeated(t, path, 20, parquet.WithCompression(codec))
+		sound, err := os.ReadFile(path)
+		require.NoError(t, err)
+		tab := openTable(t, path)
+		for at := 4; at < 100; at++ {
+			damaged := bytes.Clone(sound)
+			damaged[at] ^= 0xff
+			tab.at = bytes.NewReader(damaged)
+			require.NotPanics(t, func() { tab.expand(0) }, "%v, byte %d", codec, at)
+		}
+	}
+}
+
 // TestExpandingGroups: a small row group that stands for much is read in parts, from every
 // place, and no chunk is larger than it may be.
 func TestExpandingGroups(t *testing.T) {
