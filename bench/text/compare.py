@@ -9,6 +9,7 @@ comes the rosaline command on a large input.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -103,12 +104,15 @@ def present(args: argparse.Namespace, comparison: Comparison) -> list[str]:
 
 
 def long_runs(args: argparse.Namespace, comparison: Comparison) -> None:
-    """Times the command on 1 GB, on one core and on all, and with --long on 2 GB."""
-    runs = [(comparison.runs, args.large, args.rounds, (1, comparison.cores))]
+    """Times the command on 1 GB, on one core and on all, and with --long on 2 GB, also without
+    the stage that keeps something of each text."""
+    every = (longrun.ALL_STAGES,)
+    runs = [(comparison.runs, args.large, args.rounds, (1, comparison.cores), every)]
     if args.long:
-        runs.append((comparison.larger, 2 * args.large, 1, (comparison.cores,)))
+        both = (longrun.ALL_STAGES, longrun.KEEPS_NOTHING)
+        runs.append((comparison.larger, 2 * args.large, 1, (comparison.cores,), both))
     level = {"ROSALINE_CPU": comparison.one.base}
-    for into, size, count, cores in runs:
+    for into, size, count, cores, stages in runs:
         if not longrun.has_room(args.scratch, size):
             comparison.missing.append(f"runs on {size / 1e9:g} GB: the disk has no room for them")
             continue
@@ -116,9 +120,9 @@ def long_runs(args: argparse.Namespace, comparison: Comparison) -> None:
         try:
             longrun.write_input(path, args.data / "docs.jsonl", size)
             for _ in range(count):
-                for n in sorted(set(cores)):
+                for n, some in itertools.product(sorted(set(cores)), stages):
                     command = pinned([str(args.rosaline), "run"], n)
-                    done = longrun.run(command, path, n, {**threads(n), **level})
+                    done = longrun.run(command, path, n, {**threads(n), **level}, some)
                     into.append(done)
                     print(
                         f"  rosaline run, {n} core(s): {done.seconds:.1f} s, "

@@ -16,8 +16,9 @@ PERIOD = 0.01  # seconds between two looks at the memory of the process
 
 @dataclass
 class LongRun:
-    """One `rosaline run`, JSONL to JSONL with all stages."""
+    """One `rosaline run`, JSONL to JSONL."""
 
+    stages: str
     cores: int
     bytes: int  # of the input
     seconds: float
@@ -36,10 +37,10 @@ class LongRun:
         """The peak in MB without the set of deduplication."""
         return (self.peak - self.dedup) / 1e6
 
-    def quarters(self) -> list[float]:
-        """The most resident memory in each quarter of the run, in MB."""
+    def eighths(self) -> list[float]:
+        """The most resident memory in each eighth of the run, in MB."""
         n = len(self.resident)
-        parts = [self.resident[i * n // 4 : (i + 1) * n // 4] for i in range(4)]
+        parts = [self.resident[i * n // 8 : (i + 1) * n // 8] for i in range(8)]
         return [max(part) / 1e6 for part in parts if part]
 
 
@@ -65,14 +66,20 @@ def has_room(folder: Path, size: int) -> bool:
     return shutil.disk_usage(folder).free > 1.5 * size
 
 
-def run(command: list[str], source: Path, cores: int, env: dict[str, str]) -> LongRun:
+ALL_STAGES = "clean,quality,dedup,pii"
+KEEPS_NOTHING = "clean,quality,pii"  # its memory is to stay the same however long it runs
+
+
+def run(
+    command: list[str], source: Path, cores: int, env: dict[str, str], stages: str = ALL_STAGES
+) -> LongRun:
     """Runs a command that ends in `run` and its flags, and watches its memory.
 
     The output goes to the null device: a disk would be measured else.
     """
     report = source.with_suffix(".report.json")
     os.sync()  # The input may be still on its way to the disk.
-    command = [*command, f"--workers={cores}", "--progress=off", f"--report={report}"]
+    command = [*command, f"--stages={stages}", f"--workers={cores}", "--progress=off", f"--report={report}"]
     command += ["--output=-", str(source)]
     try:
         start, before = time.monotonic(), os.times()
@@ -92,7 +99,7 @@ def run(command: list[str], source: Path, cores: int, env: dict[str, str]) -> Lo
     busy = after.children_user + after.children_system
     busy -= before.children_user + before.children_system
     dedup = told.get("dedup", {}).get("bytes", 0)
-    return LongRun(cores, source.stat().st_size, took, busy, dedup, peak, resident)
+    return LongRun(stages, cores, source.stat().st_size, took, busy, dedup, peak, resident)
 
 
 def memory(pid: int) -> tuple[int, int]:

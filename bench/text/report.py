@@ -187,15 +187,17 @@ def shared(comparison: Comparison) -> str:
 
 def long_runs(comparison: Comparison) -> str:
     """The runs of the command on input that is larger than its memory, the fastest of each kind."""
-    head = ["GB", "cores", "time", "MB/s", "cores busy", "peak MB", "set of dedup, MB", "by quarters"]
+    head = ["stages", "GB", "cores", "time", "MB/s", "cores busy", "peak MB", "set of dedup, MB"]
+    head.append("by eighths")
     lines = ["| " + " | ".join(head) + " |", "|" + "--:|" * len(head)]
-    best: dict[tuple[int, int], LongRun] = {}
+    best: dict[tuple[str, int, int], LongRun] = {}
     for run in (*comparison.runs, *comparison.larger):
-        kind = (run.bytes, run.cores)
+        kind = (run.stages, run.bytes, run.cores)
         if kind not in best or run.seconds < best[kind].seconds:
             best[kind] = run
     for run in best.values():
         cells = [
+            run.stages,
             f"{run.bytes / 1e9:.2f}",
             str(run.cores),
             f"{run.seconds:.2f} s",
@@ -203,16 +205,16 @@ def long_runs(comparison: Comparison) -> str:
             f"{run.cpu / run.seconds:.2f}",
             f"{run.peak / 1e6:.0f}" if run.peak else "–",
             f"{run.dedup / 1e6:.0f}",
-            ", ".join(f"{q:.0f}" for q in run.quarters()) or "–",
+            ", ".join(f"{e:.0f}" for e in run.eighths()) or "–",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     if not best:
         return "Not measured.\n"
     lines.append(
-        "\n`rosaline run` with all stages, from a file to the null device, so that no disk is "
+        "\n`rosaline run`, from a file to the null device, so that no disk is "
         "measured. The input is\ndocuments, repeated with a number each: the set of dedup grows with "
-        "it. Memory is resident memory; by\nquarters, the most in each quarter of the time. "
-        "`bench/text/run --long` adds a run on 2 GB."
+        "it. Memory is resident memory; by\neighths, the most in each eighth of the time. "
+        "`bench/text/run --long` adds runs on 2 GB."
     )
     return "\n".join(lines) + "\n"
 

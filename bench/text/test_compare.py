@@ -180,7 +180,7 @@ class LongRunTest(unittest.TestCase):
             self.assertEqual(list(Path(folder).iterdir()), [source])
             if Path("/proc/self/status").exists():
                 self.assertGreater(run.peak, 50_000_000)
-                self.assertEqual(len(run.quarters()), 4)
+                self.assertEqual(len(run.eighths()), 8)
 
     def test_a_run_that_fails_leaves_nothing(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
