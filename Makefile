@@ -13,14 +13,17 @@ export CGO_ENABLED = 0
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines, besides the engine.
-RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/... ./pipeline/text/ ./cmd/... ./examples/... ./bench/pipeline/...
+RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/... ./cmd/... ./examples/... ./bench/pipeline/...
+# The same of packages in which little does: the tests that are about it.
+RACETEXT := Concurrent|Fused|Packed|Column|Golden
+RACEROSA := Batch|Concurrent|Threads|Each|Pool|Panics|Garbage|Late|Uniform
 # Packages whose results must not depend on the instructions of the processor.
 LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
 # Machines that everything is built for besides this one, no cgo; and those for which it is
 # what depends on the machine: the rest takes minutes each and has no code of its own there.
 CROSS    := linux/arm64
 CROSSLIB := linux/386 darwin/arm64 windows/amd64
-PORTABLE := ./cpu/ ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
+PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
 # The main job, on the examples.
 EXAMPLES := examples/corpus
 
@@ -43,12 +46,14 @@ levels: ## run the tests of vector code with less of the processor, and without 
 
 race: ## run the tests of concurrent packages under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -short -run '$(RACETEXT)' ./pipeline/text/
+	CGO_ENABLED=1 $(GO) test -race -short -run '$(RACEROSA)' ./rosa/...
 	CGO_ENABLED=1 $(GO) test -race -short -cpu=1,2,4 ./pipeline/
 
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=linux GOARCH=386 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/...
+	GOOS=linux GOARCH=386 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/... ./rosa/...
 	$(GO) mod tidy -diff
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 
@@ -70,6 +75,7 @@ interop: ## write and read tables with pyarrow, polars and datasets (needs Pytho
 bench: ## compare with other systems in one run (installs them in .venv and .cache)
 	bench/text/run
 	bench/pipeline/run
+	bench/rosa/run
 
 fuzz: ## run each fuzz target for FUZZTIME
 	GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz

@@ -2,6 +2,7 @@
 //
 //	rosaline run     [flags] INPUT...   records in, clean records out
 //	rosaline quality [flags] INPUT...   the metrics of each record
+//	rosaline rosa    [flags] [FILE]     what follows in token streams
 //	rosaline inspect [flags] PATH       what an Arrow or Parquet file holds, and whether it is sound
 //	rosaline devices                    what the machine offers
 //
@@ -32,5 +33,7 @@
 //
 // An interrupt comes down the stream: the inputs end with an error, and what was
 // read before is written. So does a bad record. rosaline quality is the same with
-// one stage, measure, behind decode.
+// one stage, measure, behind decode, and so is rosaline rosa with its stage match, whose
+// lines may be as long as a thousand times their input: the workers make the first 32 MiB
+// of a batch, and the writer the rest, as it is written.
 package main

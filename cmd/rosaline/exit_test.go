@@ -159,8 +159,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"inspect"}, 2, "PATH is missing"},
 
 		// Not yet.
-		{[]string{"rosa"}, 2, "rosa: not yet"},
-		{[]string{"rosa", "--algorithm", "rlbwt", "--text", "file"}, 2, "rosa: not yet"},
+		{[]string{"rosa", "--algorithm", "rlbwt", "--text", "good.jsonl"}, 2, "--algorithm: not yet"},
 		{[]string{"inspect", "folder", "--json"}, 2, "inspect: not yet"},
 		{[]string{"inspect", "good.jsonl"}, 2, "inspect: not yet"},
 		{[]string{"run", "--dedup", "near", "good.jsonl"}, 2, "--dedup: not yet"},

@@ -96,8 +96,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	flags.Var(&levelValue{&c.logLevel}, "log-level", "least level of messages: debug, info, warn or error")
 	flags.Var(&logFormatValue{&c.logJSON}, "log-format", "how messages are written: text or json")
 
-	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(), c.inspectCommand(),
-		laterCommand("rosa [flags] [FILE]", "Predict what follows in token streams"))
+	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(), c.inspectCommand(), c.rosaCommand())
 	return root
 }
 
@@ -121,20 +120,6 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				return unknownCommand(root, args[0])
 			}
 			return cmd.Help()
-		},
-	}
-}
-
-// laterCommand stands for a command whose name is fixed but which is not there
-// yet. It takes any flags, so that the answer is the same for all of them.
-func laterCommand(use, short string) *cobra.Command {
-	return &cobra.Command{
-		Use:                use,
-		Short:              short + " (not yet)",
-		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &notYetError{cmd.Name(), "this command comes with a later version"}
 		},
 	}
 }
