@@ -19,10 +19,9 @@ RACETEXT := Concurrent|Fused|Packed|Column|Golden
 RACEROSA := Batch|Concurrent|Threads|Each|Pool|Panics|Garbage|Late|Uniform
 # Packages whose results must not depend on the instructions of the processor.
 LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
-# Machines that everything is built for besides this one, no cgo; and those for which it is
-# what depends on the machine: the rest takes minutes each and has no code of its own there.
-CROSS    := linux/arm64
-CROSSLIB := linux/386 darwin/arm64 windows/amd64
+# Other machines, and the packages that are built for them, no cgo: those that depend on the
+# machine. The rest takes minutes each and has no code of its own there.
+CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
 PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
 # The main job, on the examples.
 EXAMPLES := examples/corpus
@@ -53,19 +52,16 @@ race: ## run the tests of concurrent packages under the race detector (needs a C
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=linux GOARCH=386 $(GO) vet ./cpu/ ./stringtensor/ ./pipeline/... ./rosa/...
+	GOOS=linux GOARCH=386 $(GO) vet $(PORTABLE)
 	$(GO) mod tidy -diff
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 
 generated: ## check that generated files are what their generators write
 	.ci/generated
 
-cross: ## build for other machines, without cgo
+cross: ## build what depends on the machine for other machines, without cgo
 	@set -e; for t in $(CROSS); do \
-		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build ./..."; \
-		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./...; \
-	done; for t in $(CROSSLIB); do \
-		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build of libraries"; \
+		echo "GOOS=$${t%/*} GOARCH=$${t#*/} go build $(PORTABLE)"; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(PORTABLE); \
 	done
 

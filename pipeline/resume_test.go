@@ -529,7 +529,11 @@ func TestResumeBehindAnEpochThatTakeEnded(t *testing.T) {
 	plan.stages = []modelStage{flatMapStage(false), repeatStage(2), filterStage(3), takeStage(36), statefulStage(false)}
 	want, _, _ := plan.expect()
 	p := plan.pipeline()
-	for round := range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 50
+	}
+	for round := range rounds {
 		var state []byte
 		at := 0
 		for gen := 0; at < len(want)-1 && gen < 12; gen++ {
