@@ -13,10 +13,10 @@ export CGO_ENABLED = 0
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines, besides the engine.
-RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/... ./cmd/... ./examples/... ./bench/pipeline/...
-# The same of packages in which little does: the tests that are about it.
-RACETEXT := Concurrent|Fused|Packed|Column|Golden
-RACEROSA := Batch|Concurrent|Threads|Each|Pool|Panics|Garbage|Late|Uniform
+RACE     := ./stringtensor/ ./pipeline/sample/ ./pipeline/source/ ./cmd/... ./examples/... ./bench/pipeline/...
+# Those in which little does, and the tests that are about it.
+RACEPART := ./pipeline/text/ ./pipeline/source/parquet/ ./rosa/...
+RACETEST := Concurrent|Workers|Fused|Packed|Column|Golden|Batch|Threads|Each|Pool|Panics|Garbage|Late|Uniform
 # Packages whose results must not depend on the instructions of the processor.
 LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
 # Other machines, and the packages that are built for them, no cgo: those that depend on the
@@ -45,8 +45,7 @@ levels: ## run the tests of vector code with less of the processor, and without 
 
 race: ## run the tests of concurrent packages under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short $(RACE)
-	CGO_ENABLED=1 $(GO) test -race -short -run '$(RACETEXT)' ./pipeline/text/
-	CGO_ENABLED=1 $(GO) test -race -short -run '$(RACEROSA)' ./rosa/...
+	CGO_ENABLED=1 $(GO) test -race -short -run '$(RACETEST)' $(RACEPART)
 	CGO_ENABLED=1 $(GO) test -race -short -cpu=1,2,4 ./pipeline/
 
 lint: generated ## gofmt, go vet, staticcheck, generated files up to date
