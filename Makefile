@@ -73,7 +73,7 @@ bench: ## compare with other systems in one run (installs them in .venv and .cac
 	bench/rosa/run
 
 fuzz: ## run each fuzz target for FUZZTIME
-	GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
+	GO=$(GO) FUZZTIME=$(FUZZTIME) FUZZSKIP='$(FUZZSKIP)' .ci/fuzz
 
 build: ## build the commands into bin/
 	@mkdir -p $(BIN)
