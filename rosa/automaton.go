@@ -6,15 +6,13 @@ import (
 )
 
 // class is a state of an automaton: the substrings of its text that end at the same
-// positions, of which each is a suffix of the longest. How transitions are kept is said in
-// automatonedges.go.
+// positions, of which each is a suffix of the longest. Its branches are its transitions.
 type class struct {
 	length    int32 // of the longest substring
 	link      int32 // class of its longest suffix that also ends elsewhere
 	frequency int32 // number of ends
 	ends      int32 // the newest; the number of a ring where more are kept and there are
-	next      [3]int32
-	symbols   uint32
+	branches
 }
 
 // automaton is the suffix automaton of a text that grows at its end (Blumer, Blumer,

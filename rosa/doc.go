@@ -20,7 +20,7 @@
 //
 //	State ── tree ┬─ text      one byte a token, four where tokens are not all bytes
 //	              ├─ nodes     32 bytes each, in chunks, with few children ┐
-//	              ├─ slabs     the children of nodes with more             ┘ children.go
+//	              ├─ slabs     the children of nodes with more             ┘ branches.go
 //	              └─ paths     link-cut tree, only once climbing got dear
 //	         dictionary        codes of tokens that are not bytes
 //

@@ -10,14 +10,12 @@ type symbol interface{ ~uint8 | ~uint32 }
 
 // node is an internal node of a tree. Its string is the depth symbols from latest on, and
 // so is the label of the edge that leads to it, so that neither needs a place of its own.
-// How children are kept is said in children.go.
 type node struct {
 	depth  int32
 	parent int32
 	link   int32 // the node of the string without its first symbol
 	latest int32 // start of the newest suffix below, while the tree climbs; see touch
-	kids   [3]int32
-	tags   uint32
+	branches
 }
 
 // tree is the suffix tree of a text that grows at its end, by Ukkonen's algorithm (On-line
