@@ -18,8 +18,6 @@ type pathSegment struct {
 	rest  string // the path from this segment on, as written
 	last  bool   // no segment follows
 	index int    // as an index, −1 if it is none
-	// Names that are name or rest have the bytes of first where mask is not 0.
-	first, mask uint64
 }
 
 func parsePath(text string) jsonPath {
@@ -32,12 +30,6 @@ func parsePath(text string) jsonPath {
 				rest = text
 			}
 			s := pathSegment{name: name, rest: rest, index: pathIndex(name)}
-			if strings.HasPrefix(rest, name) {
-				for i := range min(len(name), 8) {
-					s.first |= uint64(name[i]) << (8 * i)
-					s.mask |= 0xff << (8 * i)
-				}
-			}
 			p.segments = append(p.segments, s)
 		}
 		at += len(name) + 1

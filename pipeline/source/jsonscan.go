@@ -245,12 +245,9 @@ func (p *jsonScanner) object(i int, at *[maxPaths]int, found *[maxPaths]jsonRef)
 			return failed
 		}
 		whole, part := 0, 0 // bit k: path k ends here, or goes on
-		first, short := firstBytes(name)
 		for k, s := range segments {
-			if s == nil || (first^s.first)&s.mask != 0 && !short {
-				continue
-			}
 			switch {
+			case s == nil:
 			case string(name) == s.rest:
 				whole |= 1 << k
 				settled |= 1 << k
@@ -296,15 +293,6 @@ func (p *jsonScanner) object(i int, at *[maxPaths]int, found *[maxPaths]jsonRef)
 		}
 		i = p.space(i + 1)
 	}
-}
-
-// firstBytes returns the first 8 bytes of name and, if it has less, of what is behind; short
-// is true if there are less.
-func firstBytes(name []byte) (first uint64, short bool) {
-	if cap(name) < 8 {
-		return 0, true
-	}
-	return binary.LittleEndian.Uint64(name[:8]), false
 }
 
 // member reads the value of a member that is what the paths in whole lead to, or in which
