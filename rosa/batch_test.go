@@ -192,6 +192,113 @@ func TestBatchIsItsRows(t *testing.T) {
 	}
 }
 
+// everySequence returns all sequences, and a number of rows that they fill again and again:
+// 1, 32, or 243, so that neither prefills nor steps are on threads, or these are, or both.
+func everySequence(in sequences) (all [][]int64, rows int) {
+	every(in.k, in.n, func(x []int64) { all = append(all, slices.Clone(x)) })
+	return all, int(in.k * in.k * in.k * in.k * in.k)
+}
+
+// flat returns what rows have at some places, row after row.
+func flat[T any](rows [][]T, from, to int) []T {
+	all := make([]T, 0, len(rows)*(to-from))
+	for _, row := range rows {
+		all = append(all, row[from:to]...)
+	}
+	return all
+}
+
+// staggered calls step with tokens for a ragged batch of n rows until each sequence was in a
+// row, from its reset on. Which rows are active is drawn. turns are the number of the
+// sequence of each row and the place of its token there, where it is active.
+func staggered(all [][]int64, n int, step func(tokens []int64, active, reset []bool, turns [][2]int)) {
+	random := splitmix64(5)
+	tokens, active, reset, turns := make([]int64, n), make([]bool, n), make([]bool, n), make([][2]int, n)
+	for row := range turns {
+		turns[row] = [2]int{row, -1}
+	}
+	for left := min(n, len(all)); left > 0; {
+		for row := range turns {
+			turn := &turns[row]
+			tokens[row], active[row], reset[row] = -1, false, random.below(2) == 0 // which says nothing
+			if turn[0] >= len(all) || random.below(4) == 0 {
+				continue
+			}
+			if turn[1]++; turn[1] == len(all[turn[0]]) {
+				if *turn = [2]int{turn[0] + n, 0}; turn[0] >= len(all) {
+					left--
+					continue
+				}
+			}
+			tokens[row], active[row], reset[row] = all[turn[0]][turn[1]], true, turn[1] == 0
+		}
+		step(tokens, active, reset, turns)
+	}
+}
+
+// TestEverySequenceInBatch: every short sequence is a row of a uniform batch, wherever it is
+// cut into a prefill and steps, and of a ragged batch whose rows are at other places.
+func TestEverySequenceInBatch(t *testing.T) {
+	withThreads(t, 2)
+	for _, in := range exhaustive() {
+		all, n := everySequence(in)
+		want := make([][]Match, len(all))
+		for i, x := range all {
+			want[i] = brute(x)
+		}
+		uniform := newBatch(t, n, WithThreads(2))
+		for first := 0; first < len(all); first += n {
+			group, expected := all[first:first+n], want[first:first+n]
+			take := func(prefill bool, from, to int) {
+				width := 1
+				if prefill {
+					width = to - from
+				}
+				for i := from; i < to; i += width {
+					var m []Match
+					var err error
+					if prefill {
+						m, err = uniform.Prefill(flat(group, from, to))
+					} else {
+						m, err = uniform.Step(flat(group, i, i+1))
+					}
+					require.NoError(t, err)
+					if wanted := flat(expected, i, i+width); !slices.Equal(wanted, m) {
+						require.Equal(t, wanted, m, "%v from %d to %d of %d to %d", group, i, i+width, from, to)
+					}
+				}
+			}
+			for cut := range in.n + 1 {
+				for _, prefill := range []bool{true, false} {
+					require.NoError(t, uniform.Reset())
+					take(prefill, 0, cut)
+					take(!prefill, cut, in.n)
+				}
+			}
+		}
+		uniform.Close()
+
+		ragged := newBatch(t, 97, WithRagged(), WithThreads(2))
+		count := 0
+		staggered(all, 97, func(tokens []int64, active, reset []bool, turns [][2]int) {
+			m, err := ragged.StepMasked(tokens, active, reset)
+			require.NoError(t, err)
+			for row, turn := range turns {
+				wanted := none
+				if active[row] {
+					wanted = want[turn[0]][turn[1]]
+					count++
+				}
+				if wanted != m[row] {
+					require.Equal(t, wanted, m[row], "sequence and place %v", turn)
+				}
+			}
+		})
+		require.Equal(t, len(all)*in.n, count)
+		ragged.Close()
+	}
+}
+
 // TestBatchResets: an active row is reset before its token, another not at all.
 func TestBatchResets(t *testing.T) {
 	b := newBatch(t, 3, WithRagged())

@@ -198,6 +198,97 @@ func TestCandidateBatchIsItsRows(t *testing.T) {
 	}
 }
 
+// TestEverySequenceInCandidateBatch: every short sequence is a row of a uniform batch,
+// wherever it is cut into a prefill and steps, or two prefills of which every second token
+// is asked for, and of a ragged batch whose rows are at other places.
+func TestEverySequenceInCandidateBatch(t *testing.T) {
+	withThreads(t, 2)
+	const k, r = 3, 2
+	kind := WithCandidates(WithSuffixes(k), WithOccurrences(r))
+	for _, in := range exhaustive() {
+		all, n := everySequence(in)
+		want := NewCandidateRows(len(all)*in.n, k*r)
+		model, row := newCandidateModel(), []candidate{}
+		for i, x := range all {
+			model.reset()
+			for at, token := range x {
+				row = shown(row[:0], model.push(token), k, r)
+				putRow(&want, i*in.n+at, row)
+			}
+		}
+		uniform := newCandidateBatch(t, n, WithThreads(2), kind)
+		for first := 0; first < len(all); first += n {
+			group := all[first : first+n]
+			// Result i of each of a stream is that of the token at places[i].
+			check := func(got *CandidateRows, places ...int) {
+				for i := range got.Count {
+					stream, at := i/len(places), places[i%len(places)]
+					if wanted := (first+stream)*in.n + at; !equalRow(&want, wanted, got, i) {
+						require.Equal(t, want.Row(wanted), got.Row(i), "%v at %d of %v", group[stream], at, places)
+					}
+				}
+			}
+			steps := func(from, to int) {
+				got := dirtyRows(n, k*r)
+				for i := from; i < to; i++ {
+					require.NoError(t, uniform.StepInto(got, flat(group, i, i+1)))
+					check(got, i)
+				}
+			}
+			prefill := func(from, to int) {
+				var places []int
+				for i := from; i < to; i++ {
+					places = append(places, i)
+				}
+				got := dirtyRows(n*(to-from), k*r)
+				require.NoError(t, uniform.PrefillInto(got, flat(group, from, to)))
+				check(got, places...)
+			}
+			selected := func(from, to int) {
+				var places []int
+				var queries []int64
+				for i := to - 1; i >= from; i -= 2 {
+					places, queries = append(places, i), append(queries, int64(i-from))
+				}
+				if len(places) == 0 {
+					return
+				}
+				got := dirtyRows(n*len(places), k*r)
+				require.NoError(t, uniform.PrefillSelectedInto(got, flat(group, from, to), slices.Repeat(queries, n)))
+				check(got, places...)
+			}
+			for cut := range in.n + 1 {
+				for _, two := range [][2]func(from, to int){{prefill, steps}, {steps, prefill}, {selected, selected}} {
+					require.NoError(t, uniform.Reset())
+					two[0](0, cut)
+					two[1](cut, in.n)
+				}
+			}
+		}
+		uniform.Close()
+
+		ragged := newCandidateBatch(t, 97, WithRagged(), WithThreads(2), kind)
+		padding, count := NewCandidateRows(1, k*r), 0
+		putRow(&padding, 0, nil)
+		staggered(all, 97, func(tokens []int64, active, reset []bool, turns [][2]int) {
+			got := dirtyRows(97, k*r)
+			require.NoError(t, ragged.StepMaskedInto(got, tokens, active, reset))
+			for row, turn := range turns {
+				wanted, i := &padding, 0
+				if active[row] {
+					wanted, i = &want, turn[0]*in.n+turn[1]
+					count++
+				}
+				if !equalRow(wanted, i, got, row) {
+					require.Equal(t, wanted.Row(i), got.Row(row), "sequence and place %v", turn)
+				}
+			}
+		})
+		require.Equal(t, len(all)*in.n, count)
+		ragged.Close()
+	}
+}
+
 // copyRows copies rows to others, from row i on.
 func copyRows(to *CandidateRows, i int, from *CandidateRows) {
 	if len(from.Count) == 0 {

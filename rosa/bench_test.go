@@ -55,7 +55,11 @@ func text(n int) func(int) int64 {
 	return func(i int) int64 { return int64(b[i%len(b)]) }
 }
 
-func BenchmarkStep(b *testing.B) {
+func BenchmarkStep(b *testing.B) { benchmarkSteps(b) }
+
+func BenchmarkBoundedStep(b *testing.B) { benchmarkSteps(b, WithBoundedSteps()) }
+
+func benchmarkSteps(b *testing.B, opts ...StateOption) {
 	for _, in := range streams {
 		for _, n := range []int{10_000, 100_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/%d", in.name, n), func(b *testing.B) {
@@ -66,7 +70,7 @@ func BenchmarkStep(b *testing.B) {
 				}
 				bytes := 0
 				for b.Loop() {
-					s := NewState()
+					s := NewState(opts...)
 					for _, token := range x {
 						if _, err := s.Step(token); err != nil {
 							b.Fatal(err)

@@ -3,6 +3,7 @@ package rosa
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // branches are the children of a node of a tree, or the transitions of a class of an
@@ -22,55 +23,101 @@ type branches struct {
 	tags uint32
 }
 
-// slabs is the memory of children that do not fit their nodes. Slabs that were outgrown
-// are used again.
+// slabs is the memory of children that do not fit their nodes, in chunks, so that it stays
+// where it is when more comes. Slabs that were outgrown are used again.
+//
+// A slab is at place p: in chunk p>>slabChunkBits, from word p modulo that on. One that is
+// larger than a chunk has as many as it takes, of which the first holds all.
 type slabs struct {
-	words []int32
-	free  [24][]int32 // places, by class
+	chunks [][]int32
+	end    int         // place behind the last slab in the chunk that is being filled
+	spare  []int32     // chunks that hold no slab
+	free   [24][]int32 // places, by class
+}
+
+const slabChunkBits, slabChunk = 12, 1 << 12
+
+// at returns the words from a place on.
+func (s *slabs) at(place int32) []int32 {
+	return s.chunks[uint32(place)>>slabChunkBits][place&(slabChunk-1):]
 }
 
 // take returns the place of a slab of a class, of so many zero words.
 func (s *slabs) take(class, words int) int32 {
-	at := len(s.words)
 	if free := s.free[class]; len(free) > 0 {
-		at = int(free[len(free)-1])
+		place := free[len(free)-1]
 		s.free[class] = free[:len(free)-1]
-	} else {
-		if at+words > cap(s.words) {
-			grown := make([]int32, at, spare(at+words))
-			copy(grown, s.words)
-			s.words = grown
-		}
-		s.words = s.words[:at+words]
+		clear(s.at(place)[:words])
+		return place
 	}
-	clear(s.words[at : at+words])
-	return int32(at)
+	if words > slabChunk {
+		return s.takeLarge(words)
+	}
+	if place := s.end; place&(slabChunk-1) != 0 && place&(slabChunk-1)+words <= slabChunk {
+		s.end += words
+		return int32(place)
+	}
+	chunk := len(s.chunks)
+	if n := len(s.spare); n > 0 {
+		chunk = int(s.spare[n-1])
+		s.spare = s.spare[:n-1]
+		clear(s.chunks[chunk])
+	} else {
+		s.chunks = append(s.chunks, make([]int32, slabChunk))
+	}
+	s.end = chunk<<slabChunkBits + words
+	return int32(chunk << slabChunkBits)
+}
+
+// takeLarge is take of more than a chunk.
+func (s *slabs) takeLarge(words int) int32 {
+	place := len(s.chunks) << slabChunkBits
+	s.chunks = append(s.chunks, make([]int32, words))
+	for n := slabChunk; n < words; n += slabChunk {
+		s.chunks = append(s.chunks, nil)
+	}
+	return int32(place)
 }
 
 // reset gives all slabs back.
 func (s *slabs) reset() {
-	s.words = s.words[:0]
+	s.end, s.spare = 0, s.spare[:0]
 	for i := range s.free {
 		s.free[i] = s.free[i][:0]
+	}
+	for i, chunk := range s.chunks {
+		switch {
+		case len(chunk) == slabChunk:
+			s.spare = append(s.spare, int32(i))
+		case chunk != nil:
+			class := slices.Index(codeSlabs[:], int32(len(chunk)/2))
+			s.give(class, int32(i<<slabChunkBits))
+		}
 	}
 }
 
 func (s *slabs) clone() slabs {
-	c := slabs{words: slices.Clone(s.words)}
+	c := slabs{chunks: make([][]int32, len(s.chunks)), end: s.end, spare: slices.Clone(s.spare)}
+	for i, chunk := range s.chunks {
+		c.chunks[i] = slices.Clone(chunk)
+	}
 	for i := range s.free {
 		c.free[i] = slices.Clone(s.free[i])
 	}
 	return c
 }
 
-func (s *slabs) give(class int, at int32) { s.free[class] = append(s.free[class], at) }
+func (s *slabs) give(class int, place int32) { s.free[class] = append(s.free[class], place) }
 
 func (s *slabs) bytes() int {
-	n := cap(s.words)
+	n := cap(s.spare)
+	for _, chunk := range s.chunks {
+		n += cap(chunk)
+	}
 	for _, free := range s.free {
 		n += cap(free)
 	}
-	return 4 * n
+	return 4*n + cap(s.chunks)*int(unsafe.Sizeof([]int32{}))
 }
 
 // byteSlabs are how many children a slab of bytes has, by class; direct is the last.
@@ -109,26 +156,23 @@ const (
 func (s *slabs) byteBranch(n *branches, c uint32) *int32 {
 	count := n.tags & 0xff
 	if count <= 3 {
-		if n.tags>>8&0xff == c && n.kids[0] != 0 {
-			return &n.kids[0]
-		}
-		if n.tags>>16&0xff == c && n.kids[1] != 0 {
-			return &n.kids[1]
-		}
-		if count == 3 && n.tags>>24 == c {
-			return &n.kids[2]
+		// Which of them it is cannot be foretold, so that a branch for each would cost more.
+		x := n.tags>>8 ^ everyByte&0xffffff*c
+		zero := (x - everyByte&0xffffff) &^ x & (highBits & 0xffffff)
+		if k := uint32(bits.TrailingZeros32(zero)) / 8; k < count {
+			return &n.kids[k]
 		}
 		return nil
 	}
-	at, class := n.kids[0], int(n.kids[1])
+	slab, class := s.at(n.kids[0]), int(n.kids[1])
 	if class == direct {
-		if p := &s.words[at+int32(c)]; *p != 0 {
+		if p := &slab[c]; *p != 0 {
 			return p
 		}
 		return nil
 	}
 	size := byteSlabs[class]
-	slab := s.words[at : at+size/4+size]
+	slab = slab[:size/4+size]
 	pattern := everyByte * uint64(c)
 	for i := 0; i < int(count); i += 8 {
 		x := (uint64(uint32(slab[i/4])) | uint64(uint32(slab[i/4+1]))<<32) ^ pattern
@@ -152,7 +196,7 @@ func (s *slabs) eachByte(n *branches, f func(c uint32, child *int32)) {
 		}
 		return
 	}
-	slab := s.words[n.kids[0]:]
+	slab := s.at(n.kids[0])
 	if class == direct {
 		for c := range uint32(256) {
 			if slab[c] != 0 {
@@ -174,7 +218,7 @@ func (s *slabs) eachCode(n *branches, f func(c uint32, child *int32)) {
 		return
 	}
 	class, size := n.kids[2], codeSlabs[n.kids[2]]
-	slab := s.words[n.kids[1] : n.kids[1]+2*size]
+	slab := s.at(n.kids[1])[:2*size]
 	if class < firstHashed {
 		for i := range n.tags {
 			f(uint32(slab[i]), &slab[uint32(size)+i])
@@ -198,7 +242,7 @@ func (s *slabs) addByte(n *branches, c uint32, child int32) {
 	}
 	if count == 3 {
 		at := s.take(0, byteSlabWords(0))
-		slab := s.words[at:]
+		slab := s.at(at)
 		slab[0] = int32(n.tags >> 8)
 		copy(slab[byteSlabs[0]/4:], n.kids[:])
 		n.kids[0], n.kids[1] = at, 0
@@ -209,11 +253,11 @@ func (s *slabs) addByte(n *branches, c uint32, child int32) {
 		class = s.growByteSlab(n, class, int32(count))
 	}
 	if class == direct {
-		s.words[n.kids[0]+int32(c)] = child
+		s.at(n.kids[0])[c] = child
 		n.tags += 1 << 8
 		return
 	}
-	slab := s.words[n.kids[0]:]
+	slab := s.at(n.kids[0])
 	slab[count/4] |= int32(c << (8 * (count % 4)))
 	slab[byteSlabs[class]/4+int32(count)] = child
 	n.tags++
@@ -224,7 +268,7 @@ func (s *slabs) growByteSlab(n *branches, class int, count int32) (next int) {
 	next = class + 1
 	from := n.kids[0]
 	to := s.take(next, byteSlabWords(next))
-	old, slab := s.words[from:], s.words[to:]
+	old, slab := s.at(from), s.at(to)
 	if next == direct {
 		for i := range count {
 			slab[byte(old[i/4]>>(8*(i%4)))] = old[count/4+i]
@@ -254,7 +298,7 @@ func (s *slabs) codeBranch(n *branches, c uint32) *int32 {
 		return nil
 	}
 	class, size := n.kids[2], codeSlabs[n.kids[2]]
-	slab := s.words[n.kids[1] : n.kids[1]+2*size]
+	slab := s.at(n.kids[1])[:2*size]
 	if class < firstHashed {
 		for i, x := range slab[:n.tags] {
 			if uint32(x) == c {
@@ -287,7 +331,7 @@ func (s *slabs) addCode(n *branches, c uint32, child int32) {
 		return
 	case n.kids[0] != 0:
 		at := s.take(0, int(2*codeSlabs[0]))
-		slab := s.words[at:]
+		slab := s.at(at)
 		slab[0], slab[1] = n.kids[2], int32(n.tags)
 		copy(slab[codeSlabs[0]:], n.kids[:2])
 		n.kids, n.tags = [3]int32{0, at, 0}, 2
@@ -301,7 +345,7 @@ func (s *slabs) addCode(n *branches, c uint32, child int32) {
 		class = s.growCodeSlab(n, class)
 	}
 	size := codeSlabs[class]
-	slab := s.words[n.kids[1]:]
+	slab := s.at(n.kids[1])
 	if class < firstHashed {
 		slab[n.tags], slab[size+int32(n.tags)] = int32(c), child
 	} else {
@@ -324,7 +368,7 @@ func (s *slabs) growCodeSlab(n *branches, class int) (next int) {
 	from, count := n.kids[1], int32(n.tags)
 	size, room := codeSlabs[class], codeSlabs[next]
 	to := s.take(next, int(2*room))
-	old, slab := s.words[from:from+2*size], s.words[to:]
+	old, slab := s.at(from)[:2*size], s.at(to)
 	switch {
 	case next < firstHashed:
 		copy(slab, old[:count])
@@ -363,7 +407,7 @@ func (s *slabs) removeByte(n *branches, c uint32) {
 		n.tags -= 1 << 8
 	default:
 		at := n.kids[0]
-		slab := s.words[at:]
+		slab := s.at(at)
 		symbols := uint32(byteSlabs[class] / 4)
 		symbol := uint32(slab[last/4]) >> (8 * (last % 4)) & 0xff
 		for i := range last {
@@ -386,7 +430,7 @@ func (s *slabs) removeByte(n *branches, c uint32) {
 func (s *slabs) removeCode(n *branches, c uint32) {
 	place, at, class := s.codeBranch(n, c), n.kids[1], int(n.kids[2])
 	size := codeSlabs[class]
-	slab := s.words[at : at+2*size]
+	slab := s.at(at)[:2*size]
 	n.tags--
 	if class >= firstHashed {
 		takeCode(slab, size, c)
@@ -445,6 +489,6 @@ func (s *slabs) copyCodes(n *branches) {
 // copy returns the place of a copy of a slab.
 func (s *slabs) copy(class int, from int32, words int) int32 {
 	to := s.take(class, words)
-	copy(s.words[to:int(to)+words], s.words[from:])
+	copy(s.at(to)[:words], s.at(from))
 	return to
 }

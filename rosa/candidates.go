@@ -72,7 +72,7 @@ func (c *Candidates) begin() {
 	c.suffixes, c.occurrences = c.Suffixes(), c.Occurrences()
 	c.automaton = newAutomaton(c.occurrences)
 	for i := range c.lists {
-		c.lists[i] = make([]int32, c.occurrences)
+		c.lists[i] = make([]int32, c.occurrences+1)
 	}
 	c.padding = make([]int64, c.Slots())
 	for i := range c.padding {
@@ -156,8 +156,8 @@ func (c *Candidates) skip(token int64) {
 	}
 }
 
-// step takes a token, for which there is room, and puts its candidates into row i. If it is
-// fresh, what is 0 there need not be put.
+// step takes a token, for which there is room, and puts its candidates into row i. If that is
+// fresh, what is 0 there and stays so need not be put.
 func (c *Candidates) step(token int64, rows *CandidateRows, i int, fresh bool) {
 	v, n := c.extend(token), 0
 	from, to := i*len(c.padding), (i+1)*len(c.padding)
@@ -173,14 +173,17 @@ func (c *Candidates) step(token int64, rows *CandidateRows, i int, fresh bool) {
 	}
 	copy(source[n:], c.padding)
 	copy(state[n:], c.padding)
-	if !fresh {
-		clear(length[n:])
-		clear(frequency[n:])
+	length, frequency = length[n:], frequency[n:]
+	if fresh {
+		written := min(c.occurrences, len(length))
+		length, frequency = length[:written], frequency[:written]
 	}
+	clear(length)
+	clear(frequency)
 }
 
 // read puts the candidates of state v and those on its links into a row and returns how many
-// there are.
+// there are. It may overwrite as many slots behind them as there are occurrences.
 //
 // What a state has in common with the one before it is in the list of that, and in the same
 // order: each occurrence of the longer suffix is one of the shorter, and an older one has
@@ -188,34 +191,29 @@ func (c *Candidates) step(token int64, rows *CandidateRows, i int, fresh bool) {
 // the same.
 func (c *Candidates) read(v int32, source, length, state, frequency []int64) (n int) {
 	a := c.automaton
-	list, spare := c.lists[0][:0], c.lists[1]
+	list, spare := c.lists[0], c.lists[1] // a −1 behind the last
+	list[0] = -1
+	listed := 0
 	for k := 1; ; k++ {
 		s := &a.classes[v]
 		first, count := n, min(int(s.frequency), c.occurrences)
 		if a.rings.shift == 0 || s.frequency == 1 {
-			if len(list) == 0 || list[0] != s.ends {
-				list = append(list[:0], s.ends)
+			if list[0] != s.ends {
+				list[0], list[1], listed = s.ends, -1, 1
 				source[n] = int64(s.ends)
 				n++
 			}
-		} else if ring := a.rings.at(s.ends); len(list) != count || list[count-1] != ring[(int(s.frequency)-count)&(len(ring)-1)] {
-			before := list
-			list, spare = spare[:count], list[:c.occurrences]
-			for i := range list {
-				end := ring[(int(s.frequency)-1-i)&(len(ring)-1)]
-				list[i] = end
-				if len(before) > 0 && before[0] == end {
-					before = before[1:]
-					continue
-				}
-				source[n] = int64(end)
-				n++
-			}
+		} else if ring := a.rings.at(s.ends); listed != count || list[count-1] != ring[(int(s.frequency)-count)&(len(ring)-1)] {
+			n += merge(source[n:n+count], spare[:count+1], list, ring, int(s.frequency)-1)
+			list, spare, listed = spare, list, count
 		}
-		lengths := length[first:n]
-		states, frequencies := state[first:n][:len(lengths)], frequency[first:n][:len(lengths)]
-		for i := range lengths {
-			lengths[i], states[i], frequencies[i] = int64(s.length), int64(v), int64(s.frequency)
+		if n > first {
+			// As many as there may be, since how many there are cannot be foretold.
+			lengths := length[first : first+count]
+			states, frequencies := state[first:][:len(lengths)], frequency[first:][:len(lengths)]
+			for i := range lengths {
+				lengths[i], states[i], frequencies[i] = int64(s.length), int64(v), int64(s.frequency)
+			}
 		}
 		u := int32(0)
 		if k < c.suffixes {
@@ -227,6 +225,26 @@ func (c *Candidates) read(v int32, source, length, state, frequency []int64) (n 
 		}
 		v = u
 	}
+}
+
+// merge puts the newest of a ring into a list, the last but the −1 behind them from number
+// newest down, and those into source that are not in the list before. It returns how many
+// those are. It does not branch by them.
+func merge(source []int64, list, before, ring []int32, newest int) (n int) {
+	mask, passed := len(ring)-1, 0
+	for i := range source {
+		end := ring[(newest-i)&mask]
+		list[i] = end
+		source[n] = int64(end)
+		known := 0
+		if before[passed] == end {
+			known = 1
+		}
+		passed += known
+		n += 1 - known
+	}
+	list[len(source)] = -1
+	return n
 }
 
 // Step takes a token and returns its candidates, a row in memory that the next Step uses

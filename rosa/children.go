@@ -2,8 +2,9 @@ package rosa
 
 // The children of a node but the root, whose are apart: tree.root. A node has two at least.
 
-// child returns where the child of a node by a symbol stands, nil if there is none.
-func (t *tree[S]) child(v int32, c S) *int32 {
+// child returns where the child of node v, which is n, by a symbol stands, nil if there is
+// none.
+func (t *tree[S]) child(v int32, n *node, c S) *int32 {
 	if v == 0 {
 		if int(c) < len(t.root) && t.root[c] != 0 {
 			return &t.root[c]
@@ -11,13 +12,13 @@ func (t *tree[S]) child(v int32, c S) *int32 {
 		return nil
 	}
 	if narrow[S]() {
-		return t.slabs.byteBranch(&t.nodes.at(v).branches, uint32(c))
+		return t.slabs.byteBranch(&n.branches, uint32(c))
 	}
-	return t.slabs.codeBranch(&t.nodes.at(v).branches, uint32(c))
+	return t.slabs.codeBranch(&n.branches, uint32(c))
 }
 
-// addChild gives a node a child by a symbol that it has none by.
-func (t *tree[S]) addChild(v int32, c S, child int32) {
+// addChild gives node v, which is n, a child by a symbol that it has none by.
+func (t *tree[S]) addChild(v int32, n *node, c S, child int32) {
 	switch {
 	case v == 0:
 		for int(c) >= len(t.root) {
@@ -25,21 +26,18 @@ func (t *tree[S]) addChild(v int32, c S, child int32) {
 		}
 		t.root[c] = child
 	case narrow[S]():
-		t.slabs.addByte(&t.nodes.at(v).branches, uint32(c), child)
+		t.slabs.addByte(&n.branches, uint32(c), child)
 	default:
-		t.slabs.addCode(&t.nodes.at(v).branches, uint32(c), child)
+		t.slabs.addCode(&n.branches, uint32(c), child)
 	}
 }
 
-// twoChildren gives a node its first two children.
-func (t *tree[S]) twoChildren(v int32, c0 S, child0 int32, c1 S, child1 int32) {
-	n := t.nodes.at(v)
-	n.kids[0], n.kids[1] = child0, child1
+// twoBranches are the first two children of a node.
+func twoBranches[S symbol](c0 S, child0 int32, c1 S, child1 int32) branches {
 	if narrow[S]() {
-		n.tags = 2 | uint32(c0)<<8 | uint32(c1)<<16
-	} else {
-		n.kids[2], n.tags = int32(c0), uint32(c1)
+		return branches{[3]int32{child0, child1, 0}, 2 | uint32(c0)<<8 | uint32(c1)<<16}
 	}
+	return branches{[3]int32{child0, child1, int32(c0)}, uint32(c1)}
 }
 
 // eachChild calls f with the children of a node but the root.

@@ -1,19 +1,35 @@
 package rosa
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // dictionary gives tokens dense codes in the order in which they first come: 0, 1, 2…
 type dictionary struct {
 	tokens []int64  // by code
-	slots  []uint32 // hash table of codes plus one; a power of two, at least twice as many
+	direct []uint32 // by token, of those below its length: codes plus one
+	slots  []uint32 // hash table of the codes of the others plus one; a power of two
+	hashed int      // codes in it, half of its slots at most
 }
 
 // code returns the code of a token, and whether the token has one; if not, it is the next.
 func (d *dictionary) code(token int64) (code uint32, known bool) {
-	mask := uint64(len(d.slots) - 1)
-	if d.slots == nil {
-		return 0, false
+	if uint64(token) < uint64(len(d.direct)) {
+		if c := d.direct[token]; c != 0 {
+			return c - 1, true
+		}
+		return uint32(len(d.tokens)), false
 	}
+	return d.hash(token)
+}
+
+// hash is code of a token that is not below the length of direct.
+func (d *dictionary) hash(token int64) (code uint32, known bool) {
+	if d.slots == nil {
+		return uint32(len(d.tokens)), false
+	}
+	mask := uint64(len(d.slots) - 1)
 	for i := spread(token) & mask; ; i = (i + 1) & mask {
 		c := d.slots[i]
 		if c == 0 {
@@ -28,16 +44,37 @@ func (d *dictionary) code(token int64) (code uint32, known bool) {
 // add gives a token that has none the next code.
 func (d *dictionary) add(token int64) {
 	d.tokens = push(d.tokens, token)
-	if 2*len(d.tokens) > len(d.slots) {
-		d.slots = make([]uint32, max(64, 2*len(d.slots)))
-		for i, t := range d.tokens {
-			d.place(t, uint32(i))
-		}
-		return
+	n := len(d.tokens)
+	switch {
+	case uint64(token) < uint64(len(d.direct)):
+		d.direct[token] = uint32(n)
+	case uint64(token) < uint64(directPays*n/2):
+		d.rebuild(1<<bits.Len64(uint64(token)), len(d.slots))
+	case 2*(d.hashed+1) > len(d.slots):
+		d.rebuild(len(d.direct), max(64, 2*len(d.slots)))
+	default:
+		d.place(token, uint32(n-1))
 	}
-	d.place(token, uint32(len(d.tokens)-1))
 }
 
+// directPays is how many times as many places as tokens there may be, at most, where codes
+// are looked up by the token itself: that is faster than a hash table and takes up to twice
+// its memory.
+const directPays = 8
+
+// rebuild makes the tables anew, of these lengths. O(n).
+func (d *dictionary) rebuild(direct, slots int) {
+	d.direct, d.slots, d.hashed = make([]uint32, direct), make([]uint32, slots), 0
+	for i, token := range d.tokens {
+		if uint64(token) < uint64(direct) {
+			d.direct[token] = uint32(i) + 1
+		} else {
+			d.place(token, uint32(i))
+		}
+	}
+}
+
+// place puts a code into the hash table.
 func (d *dictionary) place(token int64, code uint32) {
 	mask := uint64(len(d.slots) - 1)
 	i := spread(token) & mask
@@ -45,6 +82,7 @@ func (d *dictionary) place(token int64, code uint32) {
 		i = (i + 1) & mask
 	}
 	d.slots[i] = code + 1
+	d.hashed++
 }
 
 // truncate takes the codes of all but the first n tokens. Of those in a row of the table
@@ -53,25 +91,32 @@ func (d *dictionary) truncate(n int) {
 	mask := uint64(len(d.slots) - 1)
 	for len(d.tokens) > n {
 		last := len(d.tokens) - 1
-		i := spread(d.tokens[last]) & mask
+		token := d.tokens[last]
+		d.tokens = d.tokens[:last]
+		if uint64(token) < uint64(len(d.direct)) {
+			d.direct[token] = 0
+			continue
+		}
+		i := spread(token) & mask
 		for d.slots[i] != uint32(last)+1 {
 			i = (i + 1) & mask
 		}
 		d.slots[i] = 0
-		d.tokens = d.tokens[:last]
+		d.hashed--
 	}
 }
 
 func (d *dictionary) reset() {
-	d.tokens = d.tokens[:0]
+	d.tokens, d.hashed = d.tokens[:0], 0
+	clear(d.direct)
 	clear(d.slots)
 }
 
 func (d *dictionary) clone() dictionary {
-	return dictionary{slices.Clone(d.tokens), slices.Clone(d.slots)}
+	return dictionary{slices.Clone(d.tokens), slices.Clone(d.direct), slices.Clone(d.slots), d.hashed}
 }
 
-func (d *dictionary) bytes() int { return 8*cap(d.tokens) + 4*cap(d.slots) }
+func (d *dictionary) bytes() int { return 8*cap(d.tokens) + 4*cap(d.direct) + 4*cap(d.slots) }
 
 // spread hashes a token. It is the finaliser of splitmix64: tokens that differ in few bits,
 // high or low, must not meet.

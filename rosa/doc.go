@@ -22,7 +22,9 @@
 //	              ├─ nodes     32 bytes each, in chunks, with few children ┐
 //	              ├─ slabs     the children of nodes with more             ┘ branches.go
 //	              └─ paths     link-cut tree, only once climbing got dear
-//	         dictionary        codes of tokens that are not bytes
+//	      │  dictionary        codes of tokens that are not bytes
+//	      └─ order             in place of these, where no step may be long: all prefixes
+//	                           read backwards, in a B+tree
 //
 //	Candidates ─┐              more than one suffix and occurrence, and how often each is
 //	QKV ────────┴ automaton    queries matched in a stream of keys, values of another
@@ -37,5 +39,6 @@
 // earlier, whose occurrences are the leaves below. Both name the same string, so the same
 // length, and its newest earlier occurrence.
 //
-// A token costs amortised O(log n), whatever the stream, and O(1) while a match grows.
+// A token costs amortised O(log n), whatever the stream, and O(1) while a match grows; with
+// [WithBoundedSteps], O(log² n) at worst.
 package rosa

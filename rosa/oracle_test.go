@@ -28,12 +28,14 @@ func TestRecordedTop1(t *testing.T) {
 			Tokens, Pred, Source, Length []int64
 		}
 		require.NoError(t, json.Unmarshal(scan.Bytes(), &c))
-		matches, err := NewState().Prefill(c.Tokens)
-		require.NoError(t, err)
-		for i, m := range matches {
-			require.Equal(t, Match{c.Pred[i], int(c.Source[i]), int(c.Length[i])}, m, "%s at %d", c.Name, i)
+		for _, s := range []*State{NewState(), NewState(WithBoundedSteps())} {
+			matches, err := s.Prefill(c.Tokens)
+			require.NoError(t, err)
+			for i, m := range matches {
+				require.Equal(t, Match{c.Pred[i], int(c.Source[i]), int(c.Length[i])}, m, "%s at %d", c.Name, i)
+			}
 		}
-		positions += len(matches)
+		positions += len(c.Tokens)
 	}
 	require.Equal(t, 50, lines)
 	t.Log(positions, "positions")
@@ -55,11 +57,9 @@ func TestRecordedLarge(t *testing.T) {
 		require.NoError(t, json.Unmarshal(scan.Bytes(), &c))
 		tokens := c.tokens(t)
 		require.Equal(t, c.TokensSHA256, hashOf(len(tokens), func(i int) int64 { return tokens[i] }), "%+v", c.generator)
-		for _, linked := range []bool{false, true} {
-			s := NewState()
-			if linked {
-				useLinkCut(s)
-			}
+		linked := NewState()
+		useLinkCut(linked)
+		for _, s := range []*State{NewState(), linked, NewState(WithBoundedSteps())} {
 			m, err := s.Prefill(tokens)
 			require.NoError(t, err)
 			require.Equal(t, c.PredSHA256, hashOf(len(m), func(i int) int64 { return m[i].Next }), "%+v", c.generator)

@@ -41,8 +41,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (s *State) Save(w io.Writer) error {
 	sum := crc32.New(castagnoli)
 	b := bufio.NewWriter(io.MultiWriter(w, sum))
-	width := uint32(1)
-	if s.codes != nil {
+	width, names := uint32(1), &s.names
+	if s.order != nil {
+		names = s.order.names()
+	}
+	if s.codes != nil || s.order != nil && len(names.tokens) > 0 {
 		width = 4
 	}
 	head := append(make([]byte, 0, saveHeader), saveMagic...)
@@ -51,10 +54,10 @@ func (s *State) Save(w io.Writer) error {
 	text := len(s.Tokens(nil))
 	head = binary.LittleEndian.AppendUint64(head, uint64(s.Len()-text))
 	head = binary.LittleEndian.AppendUint64(head, uint64(text))
-	head = binary.LittleEndian.AppendUint64(head, uint64(len(s.names.tokens)))
+	head = binary.LittleEndian.AppendUint64(head, uint64(len(names.tokens)))
 	b.Write(head) // the writer keeps its first error
 	var word [8]byte
-	for _, name := range s.names.tokens {
+	for _, name := range names.tokens {
 		binary.LittleEndian.PutUint64(word[:], uint64(name))
 		b.Write(word[:])
 	}
@@ -65,6 +68,17 @@ func (s *State) Save(w io.Writer) error {
 		}
 	} else if s.bytes != nil {
 		b.Write(s.bytes.text[len(s.bytes.text)-text:])
+	} else if s.order != nil {
+		for i := range int32(text) {
+			token := s.order.token(i)
+			code := uint32(token)
+			if uint64(token) > 255 {
+				code, _ = names.code(token)
+				code += 256
+			}
+			binary.LittleEndian.PutUint32(word[:], code)
+			b.Write(word[:width])
+		}
 	}
 	if err := b.Flush(); err != nil {
 		return fmt.Errorf("rosa: save: %w", err)
@@ -112,7 +126,7 @@ func Load(r io.Reader, opts ...StateOption) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if width == 4 {
+	if width == 4 && s.order == nil {
 		s.widen()
 	}
 	err = eachPiece(in, int64(tokens)*int64(width), "text", func(p []byte) error {
@@ -133,6 +147,9 @@ func Load(r io.Reader, opts ...StateOption) (*State, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.order != nil {
+		s.names = dictionary{} // the order goes by the tokens themselves
 	}
 	s.begins(int(before))
 	want := sum.Sum32()

@@ -19,16 +19,23 @@ func saved(t require.TestingT, s *State) []byte {
 	return b.Bytes()
 }
 
-// TestSaveLoad: a loaded state goes on as the one that was saved.
+// TestSaveLoad: a loaded state goes on as the one that was saved, whether the steps of either
+// are bounded or not.
 func TestSaveLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawTokens(t)
 		cut := rapid.IntRange(0, len(x)).Draw(t, "cut")
-		s := NewState()
+		options := [][]StateOption{{WithRollback(3)}, {WithBoundedSteps()}}
+		option := rapid.IntRange(0, 1)
+		s := NewState(options[option.Draw(t, "saved")]...)
 		_, err := s.Prefill(x[:cut])
 		require.NoError(t, err)
+		plain := NewState()
+		_, err = plain.Prefill(x[:cut])
+		require.NoError(t, err)
+		require.Equal(t, saved(t, plain), saved(t, s))
 		file := bytes.NewReader(append(saved(t, s), "more"...))
-		loaded, err := Load(iotest.HalfReader(file), WithRollback(3))
+		loaded, err := Load(iotest.HalfReader(file), options[option.Draw(t, "loaded")]...)
 		require.NoError(t, err)
 		require.Equal(t, 4, file.Len(), "it reads no more than its own")
 		require.Equal(t, s.Predict(), loaded.Predict())
@@ -40,6 +47,26 @@ func TestSaveLoad(t *testing.T) {
 }
 
 // TestLoadDamaged: every byte changed, every length, and what a right checksum vouches for.
+// TestLoadForgotten: what a window had forgotten cannot be rolled back to, whatever the
+// loaded state has for options, and positions go on.
+func TestLoadForgotten(t *testing.T) {
+	for _, x := range [][]int64{{1, 2, 3, 1, 2, 3, 1, 2}, {1001, 2, 3, 1001, 2, 3, 1001, 2}} {
+		for _, opts := range [][]StateOption{nil, {WithRollback(8)}, {WithWindow(5)}, {WithBoundedSteps()}} {
+			s := NewState(WithWindow(3))
+			_, err := s.Prefill(x)
+			require.NoError(t, err)
+			loaded, err := Load(bytes.NewReader(saved(t, s)), opts...)
+			require.NoError(t, err)
+			require.ErrorIs(t, loaded.Rollback(7), ErrRollback)
+			require.Equal(t, s.Predict(), loaded.Predict())
+			require.Equal(t, x[5:], loaded.Tokens(nil))
+			got, err := loaded.Prefill(x[2:4])
+			require.NoError(t, err)
+			require.Equal(t, []Match{{x[0], 5, 1}, {2, 6, 2}}, got)
+		}
+	}
+}
+
 func TestLoadDamaged(t *testing.T) {
 	for _, x := range [][]int64{nil, {1, 2, 1, 2, 9}, {1, -5, 1 << 40, -5, 1}} {
 		s := NewState()
@@ -96,10 +123,14 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		s, err := Load(bytes.NewReader(file))
+		bounded, same := Load(bytes.NewReader(file), WithBoundedSteps())
+		require.Equal(t, err, same)
 		if err != nil {
 			require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrVersion), err)
 			return
 		}
 		require.Equal(t, file[:len(saved(t, s))], saved(t, s))
+		require.Equal(t, s.Predict(), bounded.Predict())
+		require.Equal(t, s.Tokens(nil), bounded.Tokens(nil))
 	})
 }

@@ -14,6 +14,9 @@ func useLinkCut(s *State) {
 	s.bytes.climbs = math.MaxInt64 / 2
 }
 
+// useSmallNodes makes nodes of a state with bounded steps overflow, and be asked, early.
+func useSmallNodes(s *State) { s.order.shape = orderShape{leafFan: 4, innerFan: 4, glance: 2} }
+
 // every calls f with every sequence of n of k tokens.
 func every(k int64, n int, f func(x []int64)) {
 	x := make([]int64, n)
@@ -31,7 +34,7 @@ func every(k int64, n int, f func(x []int64)) {
 }
 
 // TestEverySequence compares every short sequence with the brute force: as bytes, by the
-// link-cut tree, as other tokens, and as bytes that become other tokens on the way.
+// link-cut tree, as other tokens, and with bounded steps.
 func TestEverySequence(t *testing.T) {
 	three, two := 9, 14
 	if testing.Short() {
@@ -42,10 +45,14 @@ func TestEverySequence(t *testing.T) {
 		n int
 	}{{1, 20}, {2, two}, {3, three}} {
 		plain, linked, codes := NewState(), NewState(), NewState()
+		bounded, small := NewState(WithBoundedSteps()), NewState(WithBoundedSteps())
+		useSmallNodes(small)
 		every(c.k, c.n, func(x []int64) {
 			plain.Reset()
 			linked.Reset()
 			codes.Reset()
+			bounded.Reset()
+			small.Reset()
 			useLinkCut(linked)
 			for i, want := range brute(x) {
 				if got, err := plain.Step(x[i]); got != want || err != nil {
@@ -53,6 +60,12 @@ func TestEverySequence(t *testing.T) {
 				}
 				if got, _ := linked.Step(x[i]); got != want {
 					t.Fatalf("%v at %d by the link-cut tree: %+v, not %+v", x, i, got, want)
+				}
+				if got, _ := bounded.Step(x[i]); got != want {
+					t.Fatalf("%v at %d with bounded steps: %+v, not %+v", x, i, got, want)
+				}
+				if got, _ := small.Step(x[i]); got != want {
+					t.Fatalf("%v at %d with bounded steps of small nodes: %+v, not %+v", x, i, got, want)
 				}
 				if want.Found() {
 					want.Next += math.MinInt64
@@ -93,8 +106,14 @@ func TestAgainstBruteForce(t *testing.T) {
 		s.Reset()
 		if rapid.Bool().Draw(t, "fresh") {
 			s = NewState(WithRollback(rapid.SampledFrom([]int{0, 1, 5, 1000}).Draw(t, "rollback")))
-			if rapid.Bool().Draw(t, "linked") {
+			switch rapid.IntRange(0, 3).Draw(t, "structure") {
+			case 0:
 				useLinkCut(s)
+			case 1:
+				s = NewState(WithBoundedSteps())
+			case 2:
+				s = NewState(WithBoundedSteps())
+				useSmallNodes(s)
 			}
 		}
 		want := brute(x)
@@ -158,7 +177,14 @@ func TestManyChildren(t *testing.T) {
 }
 
 func TestFull(t *testing.T) {
-	s := &State{limit: 3}
+	for _, s := range []*State{{}, NewState(WithBoundedSteps())} {
+		requireFull(t, s)
+	}
+}
+
+// requireFull requires that a state takes no more tokens than it may.
+func requireFull(t *testing.T, s *State) {
+	s.limit = 3
 	_, err := s.Prefill([]int64{1, 2, 3, 4})
 	require.ErrorIs(t, err, ErrFull)
 	require.Zero(t, s.Len())
@@ -197,21 +223,28 @@ func TestMemory(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.LessOrEqual(t, float64(s.Bytes())/float64(n), c.most, name)
+		s = NewState(WithBoundedSteps())
+		for i := range n {
+			_, err := s.Step(c.token(i))
+			require.NoError(t, err)
+		}
+		require.LessOrEqual(t, float64(s.Bytes())/float64(n), 32.0, "%s with bounded steps", name)
 	}
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
-	s := NewState()
 	r := splitmix64(3)
 	x := make([]int64, 20000)
 	for i := range x {
 		x[i] = int64(r.below(300))
 	}
 	m := make([]Match, len(x))
-	run := func() {
-		s.Reset()
-		require.NoError(t, s.PrefillInto(m, x))
+	for _, s := range []*State{NewState(), NewState(WithBoundedSteps())} {
+		run := func() {
+			s.Reset()
+			require.NoError(t, s.PrefillInto(m, x))
+		}
+		run()
+		require.LessOrEqual(t, testing.AllocsPerRun(5, run), 1.0)
 	}
-	run()
-	require.LessOrEqual(t, testing.AllocsPerRun(5, run), 1.0)
 }

@@ -99,6 +99,14 @@ func (t *tree[S]) append(c S, names int) {
 	t.extend(c)
 }
 
+// setPlain notes up to which length nothing is to do but to put a symbol behind the text,
+// which has room for so many.
+func (t *tree[S]) setPlain(room int) {
+	if t.undo == nil && t.window == nil && t.gone == 0 {
+		t.plain = min(cap(t.text), len(t.text)+room)
+	}
+}
+
 // next returns the place of the symbol behind the newest earlier occurrence, −1 if there
 // is no match.
 func (t *tree[S]) next() int {
@@ -111,69 +119,83 @@ func (t *tree[S]) next() int {
 // extend inserts the suffixes that occurred before the symbol c at the end of the text,
 // longest first, and do not occur with it.
 func (t *tree[S]) extend(c S) {
-	end := int32(len(t.text)) - 1
+	text := t.text
+	end := int32(len(text)) - 1
 	at, below, length := t.at, t.below, t.length
-	var unlinked int32 // a new node whose link is not known yet
+	n := t.nodes.at(at)
+	depth := n.depth
+	var unlinked *node // a new one whose link is not known yet
 	for {
 		// Walk down to the node or the edge where the suffix ends.
-		depth := t.nodes.at(at).depth
+		var edge *int32 // where below stands, if it was looked up
 		for length != depth {
 			if below == 0 {
-				below = *t.child(at, t.text[end-length+depth])
+				edge = t.child(at, n, text[end-length+depth])
+				below = *edge
 			}
 			if below < 0 {
 				break
 			}
-			d := t.nodes.at(below).depth
-			if d > length {
+			b := t.nodes.at(below)
+			if b.depth > length {
 				break
 			}
-			at, depth, below = below, d, 0
+			at, n, depth, below = below, b, b.depth, 0
 		}
-		leaf := end - length
+		leaf, parent := end-length, at
+		// What comes next is read before the climb, so that it need not wait for it.
+		next := n.link
+		following := t.nodes.at(next)
+		depthThere := following.depth
 		if length == depth {
-			if unlinked != 0 {
-				t.nodes.at(unlinked).link = at
-				unlinked = 0
+			if unlinked != nil {
+				unlinked.link = at
+				unlinked = nil
 			}
-			if p := t.child(at, c); p != nil {
+			if p := t.child(at, n, c); p != nil {
 				t.at, t.below, t.length = at, *p, length+1
 				t.start = t.newest(*p)
 				return
 			}
-			t.undo.leaf(at, uint32(c), false, !t.paths.used())
-			t.addChild(at, c, ^leaf)
-			t.setParent(^leaf, at)
-			t.leaves++
+			if t.undo != nil {
+				t.undo.leaf(at, uint32(c), false, !t.paths.used())
+			}
+			t.addChild(at, n, c, ^leaf)
 			if at == 0 {
+				t.setParent(^leaf, at)
+				t.leaves++
 				t.at, t.below, t.length = 0, 0, 0
 				return
 			}
-			t.touch(at, leaf)
 		} else {
 			// The edge goes on with another symbol: that of the longer suffix before, or,
 			// of the first, that of the occurrence which the text does not follow.
-			m := t.newNode()
-			edge := t.child(at, t.text[leaf+depth])
-			other := t.text[t.label(below)+length]
-			*edge = m
-			t.undo.leaf(m, uint32(c), true, !t.paths.used())
-			// Its newest leaf is, until touch tells it, that below it.
-			*t.nodes.at(m) = node{depth: length, parent: at, latest: t.label(below)}
-			t.twoChildren(m, other, below, c, ^leaf)
-			t.setParent(below, m)
-			t.setParent(^leaf, m)
-			t.leaves++
-			if t.paths.used() {
-				t.paths.insert(m, at, below)
+			parent = t.newNode()
+			if edge == nil {
+				edge = t.child(at, n, text[leaf+depth])
 			}
-			t.touch(m, leaf)
-			if unlinked != 0 {
-				t.nodes.at(unlinked).link = m
+			label := t.label(below)
+			*edge = parent
+			if t.undo != nil {
+				t.undo.leaf(parent, uint32(c), true, !t.paths.used())
+			}
+			m := t.nodes.at(parent)
+			// Its newest leaf is, until touch tells it, that below it.
+			m.depth, m.parent, m.link, m.latest = length, at, 0, label
+			m.branches = twoBranches(text[label+length], below, c, ^leaf)
+			t.setParent(below, parent)
+			if t.paths.used() {
+				t.paths.insert(parent, at, below)
+			}
+			if unlinked != nil {
+				unlinked.link = parent
 			}
 			unlinked = m
 		}
-		at, below = t.nodes.at(at).link, 0
+		t.setParent(^leaf, parent)
+		t.leaves++
+		t.touch(parent, leaf)
+		at, n, depth, below = next, following, depthThere, 0
 		length--
 	}
 }
@@ -183,7 +205,7 @@ func (t *tree[S]) walkDown() {
 	end := int32(len(t.text))
 	for depth := t.nodes.at(t.at).depth; t.length > depth; {
 		if t.below == 0 {
-			t.below = *t.child(t.at, t.text[end-t.length+depth])
+			t.below = *t.child(t.at, t.nodes.at(t.at), t.text[end-t.length+depth])
 		}
 		if t.below < 0 || t.nodes.at(t.below).depth > t.length {
 			return
@@ -299,14 +321,15 @@ func widened(t *tree[uint8]) *tree[uint32] {
 			continue // it is free
 		}
 		count, first, before := 0, uint32(0), int32(0)
+		n := w.nodes.at(v)
 		t.eachChild(t.nodes.at(v), func(c uint32, child *int32) {
 			switch count++; count {
 			case 1:
 				first, before = c, *child
 			case 2:
-				w.twoChildren(v, first, before, c, *child)
+				n.branches = twoBranches(first, before, c, *child)
 			default:
-				w.addChild(v, c, *child)
+				w.addChild(v, n, c, *child)
 			}
 		})
 	}

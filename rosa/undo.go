@@ -135,7 +135,7 @@ func (t *tree[S]) untouch(runs []run, climbed bool) {
 // with it.
 func (t *tree[S]) unsplit(m int32, c S) {
 	parent, below := t.nodes.at(m).parent, t.otherChild(m, c)
-	*t.child(parent, t.text[t.label(below)+t.nodes.at(parent).depth]) = below
+	*t.child(parent, t.nodes.at(parent), t.text[t.label(below)+t.nodes.at(parent).depth]) = below
 	t.setParent(below, parent)
 	if t.paths.used() {
 		t.paths.remove(m, parent, below)

@@ -28,7 +28,7 @@ func (t *tree[S]) slide() {
 		// The active point is on the edge of the leaf, which is all that its string had
 		// for an earlier occurrence: the leaf becomes that of the newest one.
 		leaf := int32(len(t.text)) - t.length
-		*t.child(v, c) = ^leaf
+		*t.child(v, t.nodes.at(v), c) = ^leaf
 		w.parents[leaf] = v
 		if v != 0 {
 			t.touch(v, leaf)
@@ -62,7 +62,7 @@ func (t *tree[S]) newestHere() int32 {
 // contract takes a node off the edge to its only child.
 func (t *tree[S]) contract(v, child int32) {
 	parent := t.nodes.at(v).parent
-	*t.child(parent, t.text[t.label(v)+t.nodes.at(parent).depth]) = child
+	*t.child(parent, t.nodes.at(parent), t.text[t.label(v)+t.nodes.at(parent).depth]) = child
 	t.setParent(child, parent)
 	if t.paths.used() {
 		t.paths.remove(v, parent, child)
