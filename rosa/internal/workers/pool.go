@@ -14,7 +14,8 @@ type pool struct {
 
 	turn     atomic.Uint32 // the number of the operation
 	left     atomic.Int64  // rows that are not done
-	finished chan struct{} // the last row is done, and not by the caller
+	waiting  atomic.Bool   // the caller sleeps, or is about to, until they are
+	finished chan struct{} // and is woken
 	failed   atomic.Pointer[Panic]
 	closed   atomic.Bool
 	ended    sync.WaitGroup
@@ -31,8 +32,9 @@ type lane struct {
 }
 
 // spins is how often a goroutine looks for the next operation, or for the end of one,
-// before it sleeps: a few microseconds, about what it takes to wake it.
-const spins = 4000
+// before it sleeps: a few microseconds, about what it takes to wake it. The caller looks
+// longer, since others are at work then.
+const spins, callerSpins = 4000, 20000
 
 func newPool(threads int) *pool {
 	p := &pool{lanes: make([]lane, threads), finished: make(chan struct{}, 1)}
@@ -60,17 +62,28 @@ func (p *pool) run(f func(row int), n int) error {
 	for i := range p.lanes[1:] {
 		p.rouse(&p.lanes[1+i])
 	}
-	// Who brings left to 0 is the last: the caller knows that, others tell.
-	if done := p.work(0); done == 0 || p.left.Add(-done) > 0 {
-		for i := 0; i < spins && len(p.finished) == 0; i++ {
-		}
-		<-p.finished
+	if p.left.Add(-p.work(0)) > 0 {
+		p.wait()
 	}
 	p.f = nil
 	if failed := p.failed.Swap(nil); failed != nil {
 		return failed
 	}
 	return nil
+}
+
+// wait returns when all rows are done.
+func (p *pool) wait() {
+	for i := 0; i < callerSpins && p.left.Load() > 0; i++ {
+	}
+	// It may be woken by who was last in the operation before, and told late.
+	for p.left.Load() > 0 {
+		p.waiting.Store(true)
+		// Unless they came to be done in between and nobody saw it waiting.
+		if p.left.Load() > 0 || !p.waiting.Swap(false) {
+			<-p.finished
+		}
+	}
 }
 
 // rouse wakes the goroutine of a lane if it sleeps.
@@ -100,7 +113,7 @@ func (p *pool) serve(i int) {
 			continue
 		}
 		seen = turn
-		if done := p.work(i); done > 0 && p.left.Add(-done) == 0 {
+		if done := p.work(i); done > 0 && p.left.Add(-done) == 0 && p.waiting.Swap(false) {
 			p.finished <- struct{}{}
 		}
 	}
