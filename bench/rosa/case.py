@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 SHORT, MIDDLE, LONG, WORST = 10_000, 100_000, 1_000_000, 10_000_000
 LENGTHS = (SHORT, MIDDLE, LONG)
@@ -12,11 +13,17 @@ TEXTS = ("English", "source code")
 IDS = "65,536 ids"
 BATCHES = ("English", "random bytes")
 ROWS, ROW = 64, 10_000  # of a batch
+STREAMS = (("step", 0, 0), ("prefill", 0, 0), ("prefill into", 0, 0))
 CANDIDATES = (
     ("candidates step", 1, 1),
     ("candidates prefill", 4, 4),
+    ("candidates prefill into", 4, 4),
     ("candidates prefill", 16, 4),
+    ("candidates prefill into", 16, 4),
 )
+ABI1 = (("abi1 step", 0, 0), ("abi1 candidates step", 1, 1), ("abi1 candidates step", 16, 4))
+ABI1_LENGTHS = (SHORT, MIDDLE)
+BURSTS = ("English twice", "a^n b")  # a long match breaks
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Input:
     """A file of tokens."""
 
     name: str
-    worst: bool  # made to be slow
+    kind: str  # usual; worst: made to be slow; burst: made for one slow step
     n: int
     file: str
 
@@ -103,14 +110,22 @@ class Pair:
 class Outcome(dict[Case, Pair]):
     """All that was measured."""
 
+    def fastest(self, case: Case, side: Callable[[Pair], Side]) -> float | None:
+        """The median of a side's fastest form: results in fresh memory, or in used."""
+        forms = (case, replace(case, job=f"{case.job} into"))
+        sides = [side(self[form]) for form in forms if form in self]
+        return min((s.median for s in sides if s.seconds), default=None)
+
     def speed(self, case: Case) -> float | None:
-        """Our tokens a second, of the median."""
-        pair = self.get(case)
-        return case.n / pair.ours.median if pair and pair.ours.seconds else None
+        """Our tokens a second, of the fastest form."""
+        seconds = self.fastest(case, lambda pair: pair.ours)
+        return case.n / seconds if seconds else None
 
     def ratio(self, case: Case) -> float | None:
-        pair = self.get(case)
-        return pair.ratio() if pair else None
+        """Their fastest form over ours: above 1, we are faster."""
+        ours = self.fastest(case, lambda pair: pair.ours)
+        theirs = self.fastest(case, lambda pair: pair.theirs)
+        return theirs / ours if ours and theirs else None
 
     def figure(self, case: Case, name: str) -> float | None:
         pair = self.get(case)
@@ -130,8 +145,8 @@ def worst(name: str, n: int) -> Case:
     return Case("step", name, n, rival=False)
 
 
-def latency(name: str, n: int) -> Case:
-    return Case("latency", name, n, rival=False)
+def latency(name: str, n: int, bounded: bool = False) -> Case:
+    return Case("latency bounded" if bounded else "latency", name, n, rival=False)
 
 
 def memory(name: str) -> Case:
@@ -140,13 +155,14 @@ def memory(name: str) -> Case:
 
 def cases(inputs: list[Input], threads: int) -> Iterator[Case]:
     """All cases, those of one kind together."""
-    names = list(dict.fromkeys(i.name for i in inputs if not i.worst))
-    for job in ("step", "prefill"):
-        yield from (top(job, name, n) for name in names for n in LENGTHS)
-    for job, k, r in CANDIDATES:
+    names = list(dict.fromkeys(i.name for i in inputs if i.kind == "usual"))
+    for job, k, r in STREAMS + CANDIDATES:
         yield from (Case(job, name, n, k, r) for name in names for n in LENGTHS)
+    for job, k, r in ABI1:
+        yield from (Case(job, name, n, k, r) for name in names for n in ABI1_LENGTHS)
     for job in ("step", "prefill"):
         yield from (batch(job, name, t) for name in BATCHES for t in (1, 2) if t <= threads)
-    yield from (worst(i.name, i.n) for i in inputs if i.worst and i.n > SHORT)
-    yield from (latency(name, n) for name in TEXTS for n in LENGTHS)
+    yield from (worst(i.name, i.n) for i in inputs if i.kind == "worst" and i.n > SHORT)
+    for name, n in [*product(TEXTS, LENGTHS), *product(BURSTS, (LONG,))]:
+        yield from (latency(name, n, bounded) for bounded in (False, True))
     yield from (memory(name) for name in names)

@@ -1,7 +1,7 @@
 // Command rosa times package rosa for the comparison with another system in this folder.
 //
 //	rosa -write DIR [-long]                          makes the inputs
-//	rosa -job JOB -input FILE [-n N] [-checks] …     does one job, and prints a line of JSON
+//	rosa -job JOB -input FILE [-n N] [-check] …      does one job, and prints a line of JSON
 //
 //	rosa -write ──▸ DIR/*.i64 ──┬─▸ rosa -job  ──┬─▸ lines ──▸ compare.py ──▸ RESULTS.md
 //	                            └─▸ rival.py   ──┘

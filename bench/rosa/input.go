@@ -19,36 +19,48 @@ import (
 // input is a stream of tokens, of a length that is given.
 type input struct {
 	name   string
-	worst  bool // one that is made to be slow
+	kind   kind
 	tokens func(n int) ([]int64, error)
 }
 
-// inputs are those of the comparison, and those that are made to be slow.
+// kind is what an input is for.
+type kind string
+
+const (
+	usual kind = "usual" // all that is measured beside the other system
+	worst kind = "worst" // made to be slow
+	burst kind = "burst" // made for one step that is slow
+)
+
+// inputs are those of the comparison, and those that are made to be slow, or to have a slow step.
 var inputs = []input{
-	{"random bytes", false, random(1, 256)},
-	{"random 4-bit", false, random(2, 16)},
-	{"random 1-bit", false, random(3, 2)},
-	{"English", false, library(comments)},
-	{"source code", false, library(func(src []byte) []byte { return src })},
-	{"period 16", false, each(func(i, _ int) int64 { return int64(i % 16 * (i % 16) % 11) })},
-	{"Fibonacci", false, fibonacci},
-	{"unary", false, each(func(int, int) int64 { return 0 })},
-	{"65,536 ids", false, random(4, 65536)},
+	{"random bytes", usual, random(1, 256)},
+	{"random 4-bit", usual, random(2, 16)},
+	{"random 1-bit", usual, random(3, 2)},
+	{"English", usual, library(comments)},
+	{"source code", usual, library(func(src []byte) []byte { return src })},
+	{"period 16", usual, each(func(i, _ int) int64 { return int64(i % 16 * (i % 16) % 11) })},
+	{"Fibonacci", usual, fibonacci},
+	{"unary", usual, each(func(int, int) int64 { return 0 })},
+	{"65,536 ids", usual, random(4, 65536)},
 
 	// a^k c with k at random up to 4000.
-	{"combs", true, combs},
+	{"combs", worst, combs},
 	// a b aa b aaa b …
-	{"stairs", true, stairs},
+	{"stairs", worst, stairs},
 	// a^1999 c_j: nodes that get one leaf more, and are never split.
-	{"a^k c_j", true, each(func(i, _ int) int64 { return int64(max(0, i%2000-1998) * (1 + i/2000%255)) })},
+	{"a^k c_j", worst, each(func(i, _ int) int64 { return int64(max(0, i%2000-1998) * (1 + i/2000%255)) })},
 	// a^(n/2) b a^(n/2-1): a chain of n/2 nodes.
-	{"a^n b", true, each(func(i, n int) int64 {
+	{"a^n b", worst, each(func(i, n int) int64 {
 		if i == n/2 {
 			return 1
 		}
 		return 0
 	})},
-	{"Thue–Morse", true, each(func(i, _ int) int64 { return int64(bits.OnesCount(uint(i)) & 1) })},
+	{"Thue–Morse", worst, each(func(i, _ int) int64 { return int64(bits.OnesCount(uint(i)) & 1) })},
+
+	// A match of n/2 tokens that breaks with the last one.
+	{"English twice", burst, twice(library(comments))},
 }
 
 // each makes a stream of a function of the place and the length.
@@ -92,6 +104,19 @@ func stairs(n int) ([]int64, error) {
 		x[i] = 1
 	}
 	return x, nil
+}
+
+// twice makes a stream of half of another, the same again but for its end, and a 0.
+func twice(tokens func(n int) ([]int64, error)) func(int) ([]int64, error) {
+	return func(n int) ([]int64, error) {
+		half, err := tokens((n + 1) / 2)
+		if err != nil {
+			return nil, err
+		}
+		x := make([]int64, n)
+		copy(x[copy(x, half):n-1], half)
+		return x, nil
+	}
 }
 
 // errShort says that the standard library has not enough text.

@@ -67,6 +67,16 @@ func TestComments(t *testing.T) {
 	require.Equal(t, "Package p does\na thing.\nand more\n", string(comments([]byte(src))))
 }
 
+// TestTwice has a match of half of the tokens that breaks.
+func TestTwice(t *testing.T) {
+	x, err := twice(each(func(i, _ int) int64 { return int64(i + 1) }))(11)
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 0}, x)
+	x, err = twice(each(func(i, _ int) int64 { return int64(i + 1) }))(8)
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 2, 3, 4, 1, 2, 3, 0}, x)
+}
+
 // TestLibrary has more text than the comparison takes.
 func TestLibrary(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -81,6 +91,19 @@ func TestLibrary(t *testing.T) {
 			require.Less(t, uint64(token), uint64(256))
 		}
 	}
+}
+
+// TestCheck compares with what zlib.crc32 of Python says of the same bytes.
+func TestCheck(t *testing.T) {
+	squares := make([]int64, 70_000)
+	for i := range squares {
+		squares[i] = int64(i)*int64(i) - 5
+	}
+	check, err := checkOf(squares, []int32{1, -2, 3})
+	require.NoError(t, err)
+	require.Equal(t, "1ebd493a", check)
+	_, err = checkOf([]string{"a"})
+	require.Error(t, err)
 }
 
 // TestJobs does each job on a file, and asks the same of a state.
@@ -100,7 +123,9 @@ func TestJobs(t *testing.T) {
 	candidates, err := checkOf(rows.Source, rows.Length, rows.State, rows.Frequency, rows.Count)
 	require.NoError(t, err)
 	want := map[string]string{
-		"step": top, "prefill": top, "candidates step": candidates, "candidates prefill": candidates,
+		"step": top, "prefill": top, "prefill into": top, "abi1 step": top,
+		"candidates step": candidates, "candidates prefill": candidates,
+		"candidates prefill into": candidates, "abi1 candidates step": candidates,
 	}
 	for name := range jobs {
 		if name == "memory" && runtime.GOOS != "linux" {

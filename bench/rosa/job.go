@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -36,9 +38,13 @@ type job struct {
 // jobs are all of them by name.
 var jobs = map[string]func(*job) (*result, error){
 	"step": (*job).step, "prefill": (*job).prefill,
+	"prefill into": (*job).prefillInto, "candidates prefill into": (*job).candidatesPrefillInto,
 	"candidates step": (*job).candidatesStep, "candidates prefill": (*job).candidatesPrefill,
 	"batch step": (*job).batchStep, "batch prefill": (*job).batchPrefill,
-	"latency": (*job).latency, "memory": (*job).memory,
+	"abi1 step": (*job).abi1Step, "abi1 candidates step": (*job).abi1CandidatesStep,
+	"latency":         func(j *job) (*result, error) { return j.latency() },
+	"latency bounded": func(j *job) (*result, error) { return j.latency(rosa.WithBoundedSteps()) },
+	"memory":          (*job).memory,
 }
 
 // repeat times f until the time is over. What f returns is timed from there.
@@ -66,12 +72,33 @@ func (j *job) repeat(f func() (func() error, error)) (*result, error) {
 // checkOf returns the CRC-32 of answers.
 func checkOf(answers ...any) (string, error) {
 	h := crc32.NewIEEE()
+	var err error
 	for _, a := range answers {
-		if err := binary.Write(h, binary.LittleEndian, a); err != nil {
-			return "", err
+		switch a := a.(type) {
+		case []int64:
+			err = errors.Join(err, writeTo(h, a))
+		case []int32:
+			err = errors.Join(err, writeTo(h, a))
+		default:
+			err = fmt.Errorf("answers of type %T", a)
 		}
 	}
-	return fmt.Sprintf("%08x", h.Sum32()), nil
+	return fmt.Sprintf("%08x", h.Sum32()), err
+}
+
+// writeTo writes numbers in parts: there may be gigabytes.
+func writeTo[T int32 | int64](w io.Writer, numbers []T) error {
+	var err error
+	var b []byte
+	for part := range slices.Chunk(numbers, 1<<15) {
+		if b, err = binary.Append(b[:0], binary.LittleEndian, part); err != nil {
+			return err
+		}
+		if _, err = w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish adds what is told besides the times.
@@ -111,6 +138,37 @@ func (j *job) prefill() (*result, error) {
 		}, nil
 	})
 	return j.finish(r, err, nexts(matches))
+}
+
+// prefillInto is prefill into memory that is made once and used again.
+func (j *job) prefillInto() (*result, error) {
+	matches := make([]rosa.Match, len(j.tokens))
+	for i := range matches {
+		matches[i] = rosa.Match{Next: used, Source: used, Length: used}
+	}
+	r, err := j.repeat(func() (func() error, error) {
+		s := rosa.NewState()
+		return func() error { return s.PrefillInto(matches, j.tokens) }, nil
+	})
+	return j.finish(r, err, nexts(matches))
+}
+
+// used is what memory holds that is used again. To write it touches all pages, which is not
+// in the time then.
+const used = 77
+
+// usedRows returns n rows that hold something else.
+func usedRows(n, slots int) rosa.CandidateRows {
+	rows := rosa.NewCandidateRows(n, slots)
+	for _, column := range [][]int64{rows.Source, rows.Length, rows.State, rows.Frequency} {
+		for i := range column {
+			column[i] = used
+		}
+	}
+	for i := range rows.Count {
+		rows.Count[i] = used
+	}
+	return rows
 }
 
 func nexts(matches []rosa.Match) []int64 {
@@ -170,6 +228,16 @@ func (j *job) candidatesPrefill() (*result, error) {
 	return j.finish(r, err, all.Source, all.Length, all.State, all.Frequency, all.Count)
 }
 
+// candidatesPrefillInto is candidatesPrefill into rows that are made once and used again.
+func (j *job) candidatesPrefillInto() (*result, error) {
+	all := usedRows(len(j.tokens), j.k*j.r)
+	r, err := j.repeat(func() (func() error, error) {
+		c := j.newCandidates()
+		return func() error { return c.PrefillInto(&all, j.tokens) }, nil
+	})
+	return j.finish(r, err, all.Source, all.Length, all.State, all.Frequency, all.Count)
+}
+
 // batch times a batch of rows that each have a part of the tokens.
 func (j *job) batch(run func(*rosa.Batch, []rosa.Match) error) (*result, error) {
 	matches := make([]rosa.Match, len(j.tokens))
@@ -210,10 +278,10 @@ func (j *job) batchStep() (*result, error) {
 }
 
 // latency tells how long single steps take, the clock included.
-func (j *job) latency() (*result, error) {
+func (j *job) latency(opts ...rosa.StateOption) (*result, error) {
 	took := make([]time.Duration, len(j.tokens))
 	r, err := j.repeat(func() (func() error, error) {
-		s := rosa.NewState()
+		s := rosa.NewState(opts...)
 		return func() error {
 			last := time.Now()
 			for i, token := range j.tokens {

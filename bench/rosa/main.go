@@ -68,10 +68,10 @@ func run(args []string, out io.Writer) error {
 
 // listed is the line about a file of tokens.
 type listed struct {
-	Name  string `json:"name"`
-	Worst bool   `json:"worst"`
-	N     int    `json:"n"`
-	File  string `json:"file"`
+	Name string `json:"name"`
+	Kind kind   `json:"kind"`
+	N    int    `json:"n"`
+	File string `json:"file"`
 }
 
 // writeInputs makes the inputs and prints a line about each.
@@ -82,13 +82,13 @@ func writeInputs(dir string, long bool, out io.Writer) error {
 	e := json.NewEncoder(out)
 	for _, in := range inputs {
 		for _, n := range lengths {
-			if n == lengths[3] && (!long || !in.worst) {
+			if n == lengths[3] && (!long || in.kind != worst) {
 				continue
 			}
 			if err := in.write(dir, n); err != nil {
 				return err
 			}
-			if err := e.Encode(listed{in.name, in.worst, n, in.fileName(n)}); err != nil {
+			if err := e.Encode(listed{in.name, in.kind, n, in.fileName(n)}); err != nil {
 				return err
 			}
 		}

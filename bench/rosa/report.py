@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import target
-from case import CANDIDATES, LENGTHS, Case, Outcome, Side
+from case import ABI1, ABI1_LENGTHS, CANDIDATES, LENGTHS, STREAMS, Case, Outcome, Side
 from target import UNITS, number
 
 NOTES = Path(__file__).parent / "NOTES.md"
@@ -26,13 +26,19 @@ def markdown(outcome: Outcome, command: str, setting: dict[str, str]) -> str:
         "## Answers\n",
         answers(outcome),
         "## Targets\n",
+        "The fastest form of each library counts: of prefills, results in fresh memory or in rows",
+        "used again. A library without the latter stands in those rows with the form it has: the",
+        "other side in prefill without candidates.\n",
         target.table(outcome),
         NOTES.read_text(encoding="utf-8"),
         "## One stream, one thread\n",
         "Ours / theirs = ratio. Rows in which we lose are in **bold**.\n",
-        streams(outcome, [("step", 0, 0), ("prefill", 0, 0)]),
+        streams(outcome, STREAMS),
         "## Candidates, one thread\n",
-        streams(outcome, list(CANDIDATES)),
+        streams(outcome, CANDIDATES),
+        "## States in the arrays of ABI 1, one thread\n",
+        "Both sides step the same arrays; candidates go into memory of the caller on both.\n",
+        streams(outcome, ABI1, ABI1_LENGTHS),
         "## 64 rows of 10,000 tokens\n",
         batches(outcome),
         "## Worst cases, step\n",
@@ -93,12 +99,26 @@ def cell(outcome: Outcome, case: Case) -> tuple[str, bool]:
     return f"{ours} / {number(case.n / pair.theirs.median / 1e6)} = {number(ratio)}×", ratio < 1
 
 
-def streams(outcome: Outcome, jobs: list[tuple[str, int, int]]) -> str:
-    lines = [f"| input | job | {' | '.join(UNITS[n] for n in LENGTHS)} |", "|---|---|--:|--:|--:|"]
+def titled(job: str, k: int, r: int) -> str:
+    """What a row of a table is called."""
+    what = job.removeprefix("abi1 ").removesuffix(" into")
+    if k:
+        what = f"{what} K{k}R{r}"
+        what = what if job.startswith("abi1") else what.removeprefix("candidates ")
+    return f"{what}, rows used again" if job.endswith(" into") else what
+
+
+def streams(
+    outcome: Outcome, jobs: tuple[tuple[str, int, int], ...], lengths: tuple[int, ...] = LENGTHS
+) -> str:
+    lines = [
+        f"| input | job | {' | '.join(UNITS[n] for n in lengths)} |",
+        "|---|---|" + "--:|" * len(lengths),
+    ]
     for name in target.names(outcome):
         for job, k, r in jobs:
-            cells = [cell(outcome, Case(job, name, n, k, r)) for n in LENGTHS]
-            title = f"{job} K{k}R{r}".removeprefix("candidates ") if k else job
+            cells = [cell(outcome, Case(job, name, n, k, r)) for n in lengths]
+            title = titled(job, k, r)
             if any(lost for _, lost in cells):
                 title = f"**{title}**"
             lines.append("| " + " | ".join([name, title, *(text for text, _ in cells)]) + " |")
@@ -131,12 +151,21 @@ def worst(outcome: Outcome) -> str:
 
 def latency(outcome: Outcome) -> str:
     quantiles = ("p50", "p99", "p99.9", "max")
-    lines = [f"| input | n | {' | '.join(quantiles)} |", "|---|--:|" + "--:|" * len(quantiles)]
+    lines = [
+        f"| input | n | steps | {' | '.join(quantiles)} |",
+        "|---|--:|---|" + "--:|" * len(quantiles),
+    ]
     for case, pair in outcome.items():
-        if case.job == "latency":
-            cells = [number(pair.ours.figures[q]) if pair.ours.figures else "–" for q in quantiles]
-            lines.append("| " + " | ".join([case.input, UNITS[case.n], *cells]) + " |")
-    return "\n".join(lines) + "\n\nReading the clock is in it, once a step.\n"
+        if case.job.startswith("latency"):
+            steps = "bounded" if case.job == "latency bounded" else "amortised"
+            cells = [figure(pair.ours, q) for q in quantiles]
+            lines.append("| " + " | ".join([case.input, UNITS[case.n], steps, *cells]) + " |")
+    return (
+        "\n".join(lines)
+        + "\n\nReading the clock is in it, once a step. Bounded is `rosa.WithBoundedSteps()`. In "
+        "English twice a\nmatch of half of the tokens breaks with the last one, in a^n b with that "
+        "in the middle: the worst burst.\n"
+    )
 
 
 def memory(outcome: Outcome) -> str:

@@ -91,6 +91,33 @@ class Job:
             answers = (answers,)
         return self.line(seconds, check_of(answers) if self.args.check else None)
 
+    def step_into(self) -> dict:
+        """Steps all tokens of a row, candidates into memory that is made once."""
+        columns = np.ascontiguousarray(self.rows().T)
+        row = state.results((1,), self.args.k * self.args.r)
+
+        def run(native: object) -> None:
+            step = native.step_into
+            for column in columns:
+                step(column, *row)
+
+        seconds, _ = self.repeat(1, run)
+        check = None
+        if self.args.check and len(columns) <= CHECKED_STEPS:
+            answers = state.results((len(columns), 1), self.args.k * self.args.r)
+            step = self.begin().step_into
+            for i, column in enumerate(columns):
+                step(column, *(a[i] for a in answers))
+            check = check_of(answers)
+        return self.line(seconds, check)
+
+    def prefill_into(self) -> dict:
+        """Takes all tokens at once, candidates into memory that is made once and used again."""
+        rows = self.rows()
+        answers = state.results(rows.shape, self.args.k * self.args.r)
+        seconds, _ = self.repeat(len(rows), lambda native: native.prefill_into(rows, *answers))
+        return self.line(seconds, check_of(answers) if self.args.check else None)
+
     def memory(self) -> dict:
         """Bytes a token of the arrays, and of resident memory."""
         before = resident()
@@ -135,8 +162,13 @@ def main() -> None:
     args = parser.parse_args()
     os.environ["ROSA_NATIVE_THREADS"] = str(args.threads)
     job = Job(args)
-    kind = args.job.split()[-1]
-    print(json.dumps({"step": job.step, "prefill": job.prefill, "memory": job.memory}[kind]()))
+    jobs = {
+        "prefill into": job.prefill,  # results are always made by the other side
+        "candidates prefill into": job.prefill_into,
+        "abi1 candidates step": job.step_into,
+    }
+    last = {"step": job.step, "prefill": job.prefill, "memory": job.memory}
+    print(json.dumps((jobs.get(args.job) or last[args.job.split()[-1]])()))
 
 
 if __name__ == "__main__":

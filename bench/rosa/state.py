@@ -80,6 +80,12 @@ def candidates(batch: int, capacity: int, k: int, r: int) -> Owner:
     )
 
 
+def results(shape: tuple[int, ...], slots: int) -> tuple[np.ndarray, ...]:
+    """Memory for the candidates of so many tokens that holds something else; it was touched."""
+    lists = [np.full((*shape, slots), 77, np.int64) for _ in range(4)]
+    return *lists, np.full(shape, 77, np.int32)
+
+
 def size(owner: Owner) -> int:
     """Bytes of the arrays."""
     return sum(v.nbytes for v in vars(owner).values() if isinstance(v, np.ndarray))
