@@ -162,7 +162,8 @@ func (a *automaton) addEnd(s *class, end int32) {
 		if s.frequency == 1 {
 			a.addRing(s)
 		}
-		a.rings.words[int(s.ends)<<a.rings.shift+int(s.frequency)&(1<<a.rings.shift-1)] = end
+		ring := a.rings.at(s.ends)
+		ring[int(s.frequency)&(len(ring)-1)] = end
 	}
 	s.frequency++
 }
@@ -212,16 +213,19 @@ type rings struct {
 
 // add returns the number of a new ring. What it holds is undefined.
 func (r *rings) add() int32 {
-	at, size := len(r.words), 1<<r.shift
+	at, size := len(r.words), r.size()
 	r.words = slices.Grow(r.words, size)[:at+size]
-	return int32(at >> r.shift)
+	return int32(at >> (r.shift & 31))
 }
 
 // at returns a ring.
 func (r *rings) at(ring int32) []int32 {
-	at := int(ring) << r.shift
-	return r.words[at : at+1<<r.shift]
+	at := int(ring) << (r.shift & 31) // the mask spares the compiler a look at large shifts
+	return r.words[at : at+r.size()]
 }
+
+// size returns how many a ring has.
+func (r *rings) size() int { return 1 << (r.shift & 31) }
 
 // pour appends a sequence of n to one of m, both in rings of the same size.
 func pour(dst []int32, m int32, src []int32, n int32) {

@@ -21,11 +21,12 @@ type classPaths struct {
 type pathNode struct {
 	left, right, parent int32
 	owes                int32 // ends that it and all below it have not got
+	end                 int32 // the first of those; the newest are in owed if there are more
 }
 
 func (p *classPaths) used() bool { return p.nodes != nil }
 
-func (p *classPaths) bytes() int { return 16*cap(p.nodes) + p.owed.bytes() + 4*cap(p.stack) }
+func (p *classPaths) bytes() int { return 20*cap(p.nodes) + p.owed.bytes() + 4*cap(p.stack) }
 
 func (p *classPaths) clone() classPaths {
 	return classPaths{nodes: slices.Clone(p.nodes), owed: p.owed.clone()}
@@ -117,7 +118,15 @@ func (p *classPaths) touch(v, end int32) {
 // owe says that an end is owed to v and all below it.
 func (p *classPaths) owe(v, end int32) {
 	n := &p.nodes[v]
-	p.owed.words[int(v)<<p.owed.shift+int(n.owes)&(1<<p.owed.shift-1)] = end
+	if n.owes == 0 {
+		n.end = end // most often it is asked for before there is another
+	} else {
+		ring := p.owed.at(v)
+		if n.owes == 1 {
+			ring[0] = n.end
+		}
+		ring[int(n.owes)&(len(ring)-1)] = end
+	}
 	n.owes++
 }
 
@@ -131,7 +140,7 @@ func (a *automaton) settle(v int32) {
 	}
 	s := &a.classes[v]
 	if n.owes == 1 {
-		end := p.owed.words[int(v)<<p.owed.shift]
+		end := n.end
 		a.addEnd(s, end)
 		if n.left != 0 {
 			p.owe(n.left, end)
@@ -155,6 +164,9 @@ func (a *automaton) settle(v int32) {
 	for _, child := range [2]int32{n.left, n.right} {
 		if child != 0 {
 			c := &p.nodes[child]
+			if c.owes == 1 {
+				p.owed.at(child)[0] = c.end
+			}
 			pour(p.owed.at(child), c.owes, ring, n.owes)
 			c.owes += n.owes
 		}
