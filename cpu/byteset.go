@@ -1,5 +1,7 @@
 package cpu
 
+import "bytes"
+
 // ByteSet is a set of bytes. The zero value is empty.
 type ByteSet struct {
 	// bit h of halves[l] says whether h<<4|l is in the set, for h from 0 to 7, and
@@ -52,4 +54,27 @@ func maskAnyGeneric(dst []uint64, s []byte, set *ByteSet) {
 		dst[0] = m
 		dst, s = dst[1:], s[n:]
 	}
+}
+
+// MaxMaskByte is how many bytes [MaskByte] takes at most.
+const MaxMaskByte = 64 * 64
+
+// MaskByte sets bit i%64 of dst[i/64] for each byte i of s that is b and clears the others,
+// those past the end in its word included. Bit k of used is whether dst[k] is not 0. dst must
+// have a word for each 64 bytes begun, of which there are 64 at most. Memory behind s is
+// asked for, as if it came next.
+func MaskByte(dst []uint64, s []byte, b byte) (used uint64) { return maskByte(dst, s, b) }
+
+func maskByteGeneric(dst []uint64, s []byte, b byte) (used uint64) {
+	clear(dst[:(len(s)+63)/64])
+	for i := 0; i < len(s); i++ {
+		n := bytes.IndexByte(s[i:], b)
+		if n < 0 {
+			break
+		}
+		i += n
+		dst[i/64] |= 1 << (i % 64)
+		used |= 1 << (i / 64)
+	}
+	return used
 }

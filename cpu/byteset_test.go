@@ -186,3 +186,75 @@ func BenchmarkMaskAny(b *testing.B) {
 		}
 	})
 }
+
+// requireMaskByte compares with a look at each byte.
+func requireMaskByte(t require.TestingT, dst []uint64, s []byte, b byte) {
+	var wantUsed uint64
+	want := make([]uint64, len(dst))
+	for i, c := range s {
+		if c == b {
+			want[i/64] |= 1 << (i % 64)
+			wantUsed |= 1 << (i / 64)
+		}
+	}
+	for i := range dst {
+		dst[i] = ^uint64(0)
+	}
+	require.Equal(t, wantUsed, MaskByte(dst, s, b))
+	require.Equal(t, want, dst, "%#x of %q", b, s)
+}
+
+func TestMaskByteOfEveryByte(t *testing.T) {
+	all := make([]byte, 256)
+	for c := range all {
+		all[c] = byte(c)
+	}
+	eachLevel(t, func(t *testing.T) {
+		for c := range all {
+			requireMaskByte(t, make([]uint64, 4), all, byte(c))
+			requireMaskByte(t, make([]uint64, 1), all[:40], byte(c))
+		}
+	})
+}
+
+func TestMaskByteOfEveryLengthAndPlace(t *testing.T) {
+	mem, dsts := newArena(t, 4096), newArena(t, 4096)
+	eachLevel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(10, 11))
+		for n := 0; n <= longest; n++ {
+			words := (n + 63) / 64
+			dst := span[uint64](dsts, len(dsts)-8*words, words)
+			for s := range places[byte](mem, n) {
+				for i := range s {
+					s[i] = byte(rng.IntN(8))
+				}
+				requireMaskByte(t, dst, s, byte(rng.IntN(3)))
+			}
+		}
+		s := make([]byte, MaxMaskByte)
+		for i := range s {
+			s[i] = byte(rng.IntN(256))
+		}
+		requireMaskByte(t, make([]uint64, 64), s, 0)
+	})
+}
+
+func TestMaskByteProperties(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			s := randomBytes(t)
+			s = s[:min(len(s), MaxMaskByte)]
+			requireMaskByte(t, make([]uint64, (len(s)+63)/64), s, rapid.Byte().Draw(t, "b"))
+		})
+	})
+}
+
+func BenchmarkMaskByte(b *testing.B) {
+	s, dst := prose(MaxMaskByte), make([]uint64, 64)
+	eachLevelB(b, func(b *testing.B) {
+		b.SetBytes(int64(len(s)))
+		for b.Loop() {
+			MaskByte(dst, s, '\r')
+		}
+	})
+}

@@ -16,6 +16,7 @@
 //	IndexAny          the first byte that is in a set                text
 //	MaskAny           which bytes are in a set                       text
 //	MaskJSON          which bytes need a look in a JSON string       jsonstring
+//	MaskByte          which bytes are a given one                    text
 //	CountLowBits      code points by their lowest bits               text
 //	Prefetch          memory that will be needed soon                text
 //

@@ -91,6 +91,12 @@ func maskAnyAVX2(dst *uint64, s *byte, words int, tables *[32]byte)
 //go:noescape
 func maskJSONAVX2(dst *uint64, s *byte, n int) (used uint64)
 
+// maskByteAVX2 sets the bits of the bytes b among the n bytes of s, 64 at least, and those in used
+// of the words with any.
+//
+//go:noescape
+func maskByteAVX2(dst *uint64, s *byte, n int, b byte) (used uint64)
+
 // prefetchT0 asks for the lines of n addresses in all levels of the cache.
 //
 //go:noescape

@@ -2092,7 +2092,7 @@ done:
 	RET
 
 // func maskJSONAVX2(dst *uint64, s *byte, n int) (used uint64)
-// Requires: AVX, AVX2, BMI2
+// Requires: AVX, AVX2, BMI2, MMX+
 TEXT ·maskJSONAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         s+8(FP), CX
@@ -2105,33 +2105,34 @@ TEXT ·maskJSONAVX2(SB), NOSPLIT, $0-32
 	SUBQ         $0x40, DX
 
 word:
-	VMOVDQU   (CX), Y3
-	VPXOR     Y0, Y3, Y4
-	VPMINUB   Y1, Y4, Y5
-	VPCMPEQB  Y5, Y4, Y4
-	VPCMPEQB  Y2, Y3, Y3
-	VPOR      Y3, Y4, Y4
-	VPMOVMSKB Y4, BX
-	VMOVDQU   32(CX), Y3
-	VPXOR     Y0, Y3, Y4
-	VPMINUB   Y1, Y4, Y5
-	VPCMPEQB  Y5, Y4, Y4
-	VPCMPEQB  Y2, Y3, Y3
-	VPOR      Y3, Y4, Y4
-	VPMOVMSKB Y4, SI
-	SHLQ      $0x20, SI
-	ORQ       SI, BX
-	MOVQ      BX, (AX)
-	XORL      SI, SI
-	TESTQ     BX, BX
-	SETNE     SI
-	SHLXQ     R8, SI, SI
-	ORQ       SI, DI
-	INCL      R8
-	ADDQ      $0x40, CX
-	ADDQ      $0x08, AX
-	SUBQ      $0x40, DX
-	JAE       word
+	PREFETCHT0 2048(CX)
+	VMOVDQU    (CX), Y3
+	VPXOR      Y0, Y3, Y4
+	VPMINUB    Y1, Y4, Y5
+	VPCMPEQB   Y5, Y4, Y4
+	VPCMPEQB   Y2, Y3, Y3
+	VPOR       Y3, Y4, Y4
+	VPMOVMSKB  Y4, BX
+	VMOVDQU    32(CX), Y3
+	VPXOR      Y0, Y3, Y4
+	VPMINUB    Y1, Y4, Y5
+	VPCMPEQB   Y5, Y4, Y4
+	VPCMPEQB   Y2, Y3, Y3
+	VPOR       Y3, Y4, Y4
+	VPMOVMSKB  Y4, SI
+	SHLQ       $0x20, SI
+	ORQ        SI, BX
+	MOVQ       BX, (AX)
+	XORL       SI, SI
+	TESTQ      BX, BX
+	SETNE      SI
+	SHLXQ      R8, SI, SI
+	ORQ        SI, DI
+	INCL       R8
+	ADDQ       $0x40, CX
+	ADDQ       $0x08, AX
+	SUBQ       $0x40, DX
+	JAE        word
 
 	// n is what is left less 64: the last 64 bytes once more, of which some are new.
 	CMPQ      DX, $-64
@@ -2172,6 +2173,61 @@ GLOBL const8_2<>(SB), RODATA|NOPTR, $1
 
 DATA const8_5c<>+0(SB)/1, $0x5c
 GLOBL const8_5c<>(SB), RODATA|NOPTR, $1
+
+// func maskByteAVX2(dst *uint64, s *byte, n int, b byte) (used uint64)
+// Requires: AVX, AVX2, BMI2, MMX+
+TEXT ·maskByteAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTB b+24(FP), Y0
+	XORL         DI, DI
+	XORL         R8, R8
+	SUBQ         $0x40, DX
+
+word:
+	PREFETCHT0 2048(CX)
+	VPCMPEQB   (CX), Y0, Y1
+	VPMOVMSKB  Y1, BX
+	VPCMPEQB   32(CX), Y0, Y1
+	VPMOVMSKB  Y1, SI
+	SHLQ       $0x20, SI
+	ORQ        SI, BX
+	MOVQ       BX, (AX)
+	XORL       SI, SI
+	TESTQ      BX, BX
+	SETNE      SI
+	SHLXQ      R8, SI, SI
+	ORQ        SI, DI
+	INCL       R8
+	ADDQ       $0x40, CX
+	ADDQ       $0x08, AX
+	SUBQ       $0x40, DX
+	JAE        word
+
+	// n is what is left less 64: the last 64 bytes once more, of which some are new.
+	CMPQ      DX, $-64
+	JE        done
+	ADDQ      DX, CX
+	VPCMPEQB  (CX), Y0, Y1
+	VPMOVMSKB Y1, BX
+	VPCMPEQB  32(CX), Y0, Y0
+	VPMOVMSKB Y0, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NEGQ      DX
+	SHRXQ     DX, BX, BX
+	MOVQ      BX, (AX)
+	XORL      SI, SI
+	TESTQ     BX, BX
+	SETNE     SI
+	SHLXQ     R8, SI, SI
+	ORQ       SI, DI
+
+done:
+	MOVQ DI, used+32(FP)
+	VZEROUPPER
+	RET
 
 // func prefetchT0(addresses *uint64, n int)
 // Requires: MMX+

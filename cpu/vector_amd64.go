@@ -235,6 +235,23 @@ func maskJSON(dst []uint64, s []byte) uint64 {
 	return maskJSONAVX2(&dst[0], &s[0], len(s))
 }
 
+func maskByte(dst []uint64, s []byte, b byte) uint64 {
+	if active == Generic || len(s) == 0 {
+		return maskByteGeneric(dst, s, b)
+	}
+	dst = dst[:(len(s)+63)/64]
+	if n := len(s); n < 64 {
+		var short [64]byte
+		copy(short[:], s)
+		maskByteAVX2(&dst[0], &short[0], 64, b)
+		if dst[0] &= 1<<n - 1; dst[0] == 0 {
+			return 0
+		}
+		return 1
+	}
+	return maskByteAVX2(&dst[0], &s[0], len(s), b)
+}
+
 func prefetch(addresses []unsafe.Pointer) {
 	if active == Generic || len(addresses) == 0 {
 		return

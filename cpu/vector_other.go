@@ -40,4 +40,6 @@ func maskAny(dst []uint64, s []byte, set *ByteSet) { maskAnyGeneric(dst, s, set)
 
 func maskJSON(dst []uint64, s []byte) uint64 { return maskJSONGeneric(dst, s) }
 
+func maskByte(dst []uint64, s []byte, b byte) uint64 { return maskByteGeneric(dst, s, b) }
+
 func prefetch([]unsafe.Pointer) {}

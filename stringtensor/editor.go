@@ -28,6 +28,17 @@ func (e *Editor) Keep(i int) {
 	e.append(i)
 }
 
+// KeepRows appends rows lo to hi, hi not included, as Keep does one by one.
+func (e *Editor) KeepRows(lo, hi int) {
+	if !e.edited && lo == e.same && lo <= hi && hi <= len(e.from.views) {
+		e.same = hi
+		return
+	}
+	for i := lo; i < hi; i++ {
+		e.append(i)
+	}
+}
+
 func (e *Editor) append(i int) {
 	e.begin()
 	if e.from.IsNull(i) {
@@ -68,6 +79,37 @@ func (e *Editor) Cut(i, lo, hi int) {
 	o := v.Offset()
 	s := e.from.data[v.Buffer()][o : o+n : o+n][lo:hi]
 	e.to.appendView(pooledView(s, v.Buffer(), o+lo))
+}
+
+// Part is bytes From to To of a row, To not included.
+type Part struct{ From, To int32 }
+
+// CutRows appends a part of each of the rows from i on, as Cut does one by one.
+func (e *Editor) CutRows(i int, parts []Part) {
+	e.begin()
+	// As many as can be in a loop of its own: long ones, which are not null.
+	rows := e.from.views[i : i+len(parts)]
+	if e.to.valid.present() {
+		rows = nil
+	}
+	views, done := e.to.views, 0
+	buffer, data := -1, []byte(nil)
+	for k, v := range rows {
+		lo, hi := int(parts[k].From), int(parts[k].To)
+		if hi-lo <= MaxInline {
+			break
+		}
+		if b := v.Buffer(); b != buffer {
+			buffer, data = b, e.from.data[b]
+		}
+		o, n := v.Offset(), v.Len()
+		views = append(views, pooledView(data[o : o+n : o+n][lo:hi], buffer, o+lo))
+		done++
+	}
+	e.to.views = views
+	for k, p := range parts[done:] {
+		e.Cut(i+done+k, int(p.From), int(p.To))
+	}
 }
 
 // Room returns n bytes to write a row to, as [Builder.Room] does.

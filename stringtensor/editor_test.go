@@ -39,6 +39,37 @@ func TestEditorAgreesWithTheModel(t *testing.T) {
 	})
 }
 
+// TestEditorOfManyRowsAgreesWithTheModel keeps and cuts rows in groups.
+func TestEditorOfManyRowsAgreesWithTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, m := drawColumn(t)
+		e, want := NewEditor(c), model{}
+		for range rapid.IntRange(0, 6).Draw(t, "groups") {
+			lo := rapid.OneOf(rapid.Just(min(len(want), len(m))), rapid.IntRange(0, len(m))).Draw(t, "row")
+			hi := rapid.IntRange(lo, len(m)).Draw(t, "end")
+			if rapid.Bool().Draw(t, "keep") {
+				e.KeepRows(lo, hi)
+				want = append(want, m[lo:hi]...)
+				continue
+			}
+			var parts []Part
+			for i := lo; i < hi; i++ {
+				s, ok := m.get(i)
+				from := rapid.IntRange(0, len(s)).Draw(t, "from")
+				to := rapid.IntRange(from, len(s)).Draw(t, "to")
+				parts = append(parts, Part{int32(from), int32(to)})
+				if cut := s[from:to]; ok {
+					want = append(want, &cut)
+				} else {
+					want = append(want, nil)
+				}
+			}
+			e.CutRows(lo, parts)
+		}
+		requireRows(t, want, e.Finish())
+	})
+}
+
 // TestEditorKeepsInAnyOrder: rows may come more than once.
 func TestEditorKeepsInAnyOrder(t *testing.T) {
 	rows := modelOf("a row that is not inline", "short", "another one that is longer")
@@ -51,6 +82,20 @@ func TestEditorKeepsInAnyOrder(t *testing.T) {
 	}
 	requireRows(t, rows.take(order), e.Finish())
 	requireRows(t, model{}, NewEditor(c).Finish())
+}
+
+// TestEditorCutsRowsAmongNulls: what is long, short or null comes in any order.
+func TestEditorCutsRowsAmongNulls(t *testing.T) {
+	rows := modelOf("  a row that is not inline", "short", "  another one that is longer")
+	rows = append(rows, nil)
+	c := rows.build(t, MaxStringLen)
+	e := NewEditor(c)
+	e.CutRows(2, []Part{{2, 27}, {0, 0}})
+	e.CutRows(0, []Part{{2, 24}, {1, 5}, {2, 15}})
+	got := e.Finish()
+	require.NoError(t, got.Validate())
+	require.Equal(t, []string{"another one that is longe", "", "a row that is not inli", "hort", "another one t"}, got.Strings())
+	require.Equal(t, []byte{0b11101}, got.Validity())
 }
 
 // TestEditorShares: kept and cut rows stay in the buffers of the column, which live as
@@ -87,6 +132,14 @@ func TestEditorPanicsOutsideRows(t *testing.T) {
 		func(e *Editor) { e.Cut(0, 20, 4) },
 		func(e *Editor) { e.Cut(1, 0, 6) },
 		func(e *Editor) { e.Cut(1, 3, 2) },
+		func(e *Editor) { e.KeepRows(0, 3) },
+		func(e *Editor) { e.KeepRows(-1, 1) },
+		func(e *Editor) { e.CutRows(1, make([]Part, 2)) },
+		func(e *Editor) { e.CutRows(-1, make([]Part, 1)) },
+		func(e *Editor) { e.CutRows(0, []Part{{0, 25}}) },
+		func(e *Editor) { e.CutRows(0, []Part{{-1, 20}}) },
+		func(e *Editor) { e.CutRows(0, []Part{{20, 4}}) },
+		func(e *Editor) { e.CutRows(1, []Part{{0, 20}}) },
 	} {
 		require.Panics(t, func() { f(NewEditor(c)) })
 	}

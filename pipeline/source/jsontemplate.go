@@ -72,8 +72,8 @@ func (p *jsonScanner) compare(found *[maxPaths]jsonRef) bool {
 				return false
 			}
 		}
-		for k := range found {
-			if f := &found[k]; m.whole>>k&1 != 0 {
+		for k, whole := 0, m.whole; whole != 0; k, whole = k+1, whole>>1 {
+			if f := &found[k]; whole&1 != 0 {
 				f.start, f.end, f.from, f.to, f.lone = start, i+1, from, to, lone
 			}
 		}

@@ -2,7 +2,9 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -168,7 +170,7 @@ func trimSpace(s []byte) []byte {
 // mayBeginInSpace reports whether s may begin in White_Space. Few of the code points
 // that share a byte with White_Space, such as 。, have to be decoded to know.
 func mayBeginInSpace(s []byte) bool {
-	if len(s) == 0 || !spaceFirst[s[0]] {
+	if len(s) == 0 || spaceFirst[s[0]] == 0 {
 		return false
 	}
 	return s[0] < utf8.RuneSelf || len(s) < 3 || spaceTails[s[0]]>>(s[2]&0x3f)&1 != 0
@@ -177,22 +179,53 @@ func mayBeginInSpace(s []byte) bool {
 // mayEndInSpace reports whether s may end in White_Space.
 func mayEndInSpace(s []byte) bool {
 	n := len(s)
-	if n == 0 || !spaceLast[s[n-1]] {
+	if n == 0 || spaceLast[s[n-1]] == 0 {
 		return false
 	}
 	return s[n-1] < utf8.RuneSelf || n < 3 || (spaceTails[s[n-3]]|spaceTails[s[n-2]])>>(s[n-1]&0x3f)&1 != 0
 }
 
-// spaceFirst and spaceLast have the bytes that White_Space begins and ends with, and
+// textEnds returns where what trimSpace leaves of s, which has more than ten bytes, lies
+// in it. The usual few bytes of ASCII at the end are found without branches: texts of a
+// source begin alike, but whether they end in a line end cannot be foretold.
+func textEnds(s []byte) (from, to int) {
+	for from < 8 && s[from] < utf8.RuneSelf && spaceFirst[s[from]] != 0 {
+		from++
+	}
+	last := binary.LittleEndian.Uint64(s[len(s)-8:])
+	back := bits.LeadingZeros64(^spacesOf(last)&(0x80*eachByte)|1) / 8
+	to = len(s) - back
+	// What else may be White_Space, as in mayBeginInSpace and mayEndInSpace.
+	more := spaceTails[s[from]] >> (s[from+2] & 0x3f)
+	more |= (spaceTails[s[to-3]] | spaceTails[s[to-2]]) >> (s[to-1] & 0x3f)
+	if more&1|uint64(from)>>3|uint64(back)/7 == 0 {
+		return from, to
+	}
+	t := trimSpace(s)
+	from = cap(s) - cap(t) // what was cut off the front is missing from the capacity
+	return from, from + len(t)
+}
+
+const eachByte = 0x0101010101010101
+
+// spacesOf returns the highest bit of each byte of w that is White_Space of ASCII.
+func spacesOf(w uint64) uint64 {
+	low := w & (0x7f * eachByte) // no sum reaches the next byte
+	controls := (low + (0x80-'\t')*eachByte) &^ (low + (0x80-'\r'-1)*eachByte)
+	blanks := ^((low ^ ' '*eachByte) + 0x7f*eachByte)
+	return (controls | blanks) &^ w & (0x80 * eachByte)
+}
+
+// spaceFirst and spaceLast have a 1 for the bytes that White_Space begins and ends with, and
 // spaceTails by the first of three bytes the values of the last; all of them by
 // the first of two.
-var spaceFirst, spaceLast, spaceTails = func() (first, last [256]bool, tails [256]uint64) {
+var spaceFirst, spaceLast, spaceTails = func() (first, last [256]uint8, tails [256]uint64) {
 	for r := range rune('\u3000' + 1) { // the last of them
 		if !isSpace(r) {
 			continue
 		}
 		p := utf8.AppendRune(nil, r)
-		first[p[0]], last[p[len(p)-1]] = true, true
+		first[p[0]], last[p[len(p)-1]] = 1, 1
 		switch len(p) {
 		case 2:
 			tails[p[0]] = ^uint64(0)

@@ -162,6 +162,38 @@ func naiveClean(s string, trim, newlines bool) string {
 	return s
 }
 
+// TestTextEndsAreThoseOfStrings compares with package strings, for each code point of
+// White_Space and what is written like one.
+func TestTextEndsAreThoseOfStrings(t *testing.T) {
+	check := func(t require.TestingT, s string) {
+		from, to := textEnds([]byte(s))
+		require.Equal(t, strings.TrimSpace(s), s[from:to], "%q", s)
+	}
+	for r := rune(0); r <= 0x3100; r++ {
+		for _, x := range []string{string(r), "\n" + string(r), string(r) + "\n", string(rune(r&0xff)) + string(r)} {
+			check(t, "text of some bytes"+x)
+			check(t, x+"text of some bytes")
+		}
+	}
+	for b := range 256 {
+		for n := range 10 {
+			x := strings.Repeat(string([]byte{byte(b)}), n)
+			check(t, "text of some bytes"+x)
+			check(t, x+"text of some bytes")
+			check(t, "123456 "+x+" 123456")
+		}
+	}
+	for n := 13; n < 40; n++ {
+		check(t, strings.Repeat(" ", n))
+		check(t, strings.Repeat("\n", n/2)+"x"+strings.Repeat("\t", n-n/2-1))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if s := drawText(t, "text"); len(s) >= 13 {
+			check(t, s)
+		}
+	})
+}
+
 func TestCleanProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trim, newlines := rapid.Bool().Draw(t, "trim"), rapid.Bool().Draw(t, "newlines")

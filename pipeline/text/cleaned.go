@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 
+	"github.com/rosaline-go/rosaline/cpu"
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
 
@@ -24,26 +25,25 @@ func (c *TextCleaner) CleanColumn(col *stringtensor.Column) (*Cleaned, error) {
 	o := columnCleaning{
 		cleaner: c,
 		col:     col,
+		nulls:   col.NullCount() > 0,
 		edit:    stringtensor.NewEditor(col),
 		rows:    make(stringtensor.Selection, 0, col.Len()),
 	}
 	for _, b := range col.Buffers() {
 		o.data = append(o.data, b.Bytes())
 	}
-	nulls := col.NullCount() > 0
-	for i := range col.Len() {
+	for i := 0; i < col.Len(); {
+		next := i + 1
 		var err error
-		switch v := col.View(i); {
-		case nulls && col.IsNull(i):
-			o.keep(i)
-		case c.repairs != 0 || v.IsInline():
-			err = o.clean(i, col.Bytes(i))
-		default:
-			err = o.cleanPooled(i, v)
+		if v := col.View(i); c.repairs != 0 || v.IsInline() {
+			err = o.clean(i)
+		} else {
+			next, err = o.cleanStretch(i)
 		}
 		if err != nil {
 			return nil, err
 		}
+		i = next
 	}
 	return &Cleaned{o.edit.Finish(), o.rows, o.drops}, nil
 }
@@ -52,17 +52,27 @@ func (c *TextCleaner) CleanColumn(col *stringtensor.Column) (*Cleaned, error) {
 type columnCleaning struct {
 	cleaner *TextCleaner
 	col     *stringtensor.Column
+	nulls   bool
 	edit    *stringtensor.Editor
 	data    [][]byte // what the buffers of col hold
-	returns returnSearch
+	returns returnMarks
 	rows    stringtensor.Selection
 	drops   []Drop
 
-	repaired []byte // scratch
+	cutting bool // of the last stretch something was cut off, so of the next it may be, too
+
+	// Scratch.
+	parts    [stretchRows]stringtensor.Part
+	repaired []byte
 }
 
-// clean cleans row i, which is s.
-func (o *columnCleaning) clean(i int, s []byte) error {
+// clean cleans row i.
+func (o *columnCleaning) clean(i int) error {
+	if o.nulls && o.col.IsNull(i) {
+		o.keep(i, i+1)
+		return nil
+	}
+	s := o.col.Bytes(i)
 	repair := o.cleaner.needsRepair(s)
 	if repair {
 		o.repaired = o.cleaner.repairs.Append(o.repaired[:0], s)
@@ -77,42 +87,176 @@ func (o *columnCleaning) clean(i int, s []byte) error {
 	return nil
 }
 
-// cleanPooled is clean of a row that lies in a buffer, without repairs.
-func (o *columnCleaning) cleanPooled(i int, v stringtensor.StringView16) error {
-	data, lo := o.data[v.Buffer()], v.Offset()
-	s := data[lo : lo+v.Len()]
-	// The search comes first: it goes through memory in order, and what it has passed is
-	// near when the ends are looked at.
-	cr := len(s)
-	if o.cleaner.newlines {
-		cr = o.returns.first(v.Buffer(), data, lo, lo+len(s)) - lo
+// cleanStretch is clean of the rows from i on whose texts lie end to end in a buffer, but
+// for those in their views, without repairs; it returns the row after them.
+func (o *columnCleaning) cleanStretch(i int) (next int, err error) {
+	x := o.stretch(i)
+	data := o.data[x.buffer]
+	marked := o.cleaner.newlines && o.returns.mark(data[x.lo:x.hi], x.next-i)
+	trim, unbounded := o.cleaner.trim, o.cleaner.unbounded()
+	if !marked && unbounded && !x.loose {
+		o.keep(i, x.next)
+		return x.next, nil
 	}
-	t, from := s, 0
-	if o.cleaner.trim && (spaceFirst[s[0]] || spaceLast[s[len(s)-1]]) {
-		t = trimSpace(s)
-		from = cap(s) - cap(t)
-	}
-	cr -= from
-	if cr < 0 { // it is cut off, and there may be more
-		if cr = bytes.IndexByte(t, '\r'); cr < 0 {
-			cr = len(t)
+	o.cutting = false
+	parts, cut := o.parts[:0], false // of the rows before i that have not been kept yet
+	for ; i < x.next; i++ {
+		v := o.col.View(i)
+		if v.IsInline() {
+			o.cutRows(i, parts, cut)
+			parts, cut = parts[:0], false
+			if err := o.clean(i); err != nil {
+				return 0, err
+			}
+			continue
 		}
+		at, n := v.Offset(), v.Len()
+		s := data[at : at+n]
+		from, to := 0, n
+		if trim {
+			from, to = textEnds(s)
+		}
+		if marked && o.returns.within(at-x.lo+from, at-x.lo+to) {
+			if cr := bytes.IndexByte(s[from:to], '\r'); cr >= 0 {
+				o.cutRows(i, parts, cut)
+				parts, cut = parts[:0], false
+				if err := o.rewrite(i, s[from:to], cr); err != nil {
+					return 0, err
+				}
+				continue
+			}
+		}
+		if !unbounded {
+			o.cut(i, s[from:to], from)
+			continue
+		}
+		parts = append(parts, stringtensor.Part{From: int32(from), To: int32(to)})
+		cut = cut || to-from < n
+		o.cutting = o.cutting || cut
 	}
-	if cr < len(t) {
-		return o.rewrite(i, t, cr)
-	}
-	if len(t) == len(s) && o.cleaner.unbounded() {
-		o.keep(i)
-	} else {
-		o.cut(i, t, from)
-	}
-	return nil
+	o.cutRows(i, parts, cut)
+	return i, nil
 }
 
-// keep keeps row i as it is.
-func (o *columnCleaning) keep(i int) {
-	o.edit.Keep(i)
-	o.rows = append(o.rows, uint32(i))
+// cutRows keeps parts of the rows before row i, which are the whole rows if nothing is
+// cut off.
+func (o *columnCleaning) cutRows(i int, parts []stringtensor.Part, cut bool) {
+	if cut {
+		o.edit.CutRows(i-len(parts), parts)
+		o.append(i-len(parts), i)
+	} else {
+		o.keep(i-len(parts), i)
+	}
+}
+
+// stretch is rows that are looked through at once: those whose texts lie end to end in a
+// buffer, and those between them whose texts lie in their views.
+type stretch struct {
+	next           int  // the row after them
+	buffer, lo, hi int  // where their texts lie
+	loose          bool // some may have to be trimmed
+}
+
+// stretch returns the one from row i on, whose text lies in a buffer. It has more than
+// returnBytes if that row has.
+func (o *columnCleaning) stretch(i int) stretch {
+	v := o.col.View(i)
+	x := stretch{buffer: v.Buffer(), lo: v.Offset()}
+	data, hi, rows := o.data[x.buffer], x.lo+v.Len(), min(o.col.Len(), i+stretchRows)
+	loose, look := uint8(0), !o.cutting
+	if look {
+		loose = spaceFirst[byte(v.Prefix())] | spaceLast[data[hi-1]]
+	}
+	for i++; i < rows; i++ {
+		v := o.col.View(i)
+		if v.IsInline() {
+			loose = 1
+			continue
+		}
+		at := v.Offset()
+		end := at + v.Len()
+		if v.Buffer() != x.buffer || at < hi || at > hi+maxGap || end > x.lo+returnBytes {
+			break
+		}
+		hi = end
+		if look {
+			// The last byte comes from far, so no branch waits for it.
+			loose |= spaceFirst[byte(v.Prefix())] | spaceLast[data[end-1]]
+		}
+	}
+	x.next, x.hi, x.loose = i, hi, !look || loose != 0
+	return x
+}
+
+const (
+	// returnBytes is how much text is looked through at a time: not so much that its
+	// beginning has left the nearest cache when the ends of the rows are looked at.
+	returnBytes = 4 * cpu.MaxMaskByte
+	stretchRows = 512
+	// maxGap is how far texts may lie from each other to count as end to end, white
+	// space that was trimmed between them. A text has more bytes, so that no more than
+	// twice the bytes of the texts are looked through.
+	maxGap = stringtensor.MaxInline
+)
+
+// returnMarks says where in the texts of a stretch CRs are.
+type returnMarks struct {
+	words   [returnBytes / 64]uint64      // bit i: byte i is one
+	used    [returnBytes/64/64 + 1]uint64 // bit k: words[k] is not 0
+	unknown bool
+}
+
+// mark marks s, the texts of so many rows, and reports whether there may be any CR. Of a
+// single row it is not worth it: what is behind it need not come next.
+func (m *returnMarks) mark(s []byte, rows int) bool {
+	if m.unknown = rows == 1 || len(s) > returnBytes; m.unknown {
+		return true
+	}
+	any := uint64(0)
+	for k := range returnBytes / cpu.MaxMaskByte {
+		piece := s[min(k*cpu.MaxMaskByte, len(s)):min((k+1)*cpu.MaxMaskByte, len(s))]
+		m.used[k] = cpu.MaskByte(m.words[k*64:], piece, '\r')
+		any |= m.used[k]
+	}
+	return any != 0
+}
+
+// within reports whether there may be a CR from byte lo to hi, hi not included. It has
+// few branches: where a text ends, and whether in CR LF, cannot be foretold.
+func (m *returnMarks) within(lo, hi int) bool {
+	if m.unknown || lo >= hi {
+		return m.unknown
+	}
+	a, b := uint(lo), uint(hi-1)
+	i, j := a/64, b/64
+	first, last := ^uint64(0)<<(a%64), ^uint64(0)>>(63-b%64)
+	if i == j {
+		return m.words[i]&first&last != 0
+	}
+	i++ // the words from here to j, by their bits in used
+	between := m.used[i/64]>>(i%64) | m.used[i/64+1]<<1<<(63-i%64)
+	if between &= 1<<(j-i) - 1; j-i > 64 {
+		for _, u := range m.used[1:] {
+			between |= u
+		}
+	}
+	return m.words[i-1]&first|m.words[j]&last|between != 0
+}
+
+// keep keeps rows lo to hi, hi not included, as they are.
+func (o *columnCleaning) keep(lo, hi int) {
+	o.edit.KeepRows(lo, hi)
+	o.append(lo, hi)
+}
+
+// append appends the numbers of rows lo to hi.
+func (o *columnCleaning) append(lo, hi int) {
+	n := len(o.rows)
+	o.rows = o.rows[:n+hi-lo] // there is room for all rows
+	added := o.rows[n:]
+	for k := range added {
+		added[k] = uint32(lo + k)
+	}
 }
 
 // cut keeps row i as t, a part of it that begins at its byte from, if it is within the
@@ -141,46 +285,4 @@ func (o *columnCleaning) rewrite(i int, t []byte, cr int) error {
 	o.edit.AppendRoom(len(t))
 	o.rows = append(o.rows, uint32(i))
 	return nil
-}
-
-// returnSearch finds the CRs of texts in buffers. Texts that lie end to end are searched
-// as one.
-type returnSearch struct {
-	buffer   int
-	from, to int  // there is no CR between them
-	found    bool // there is one at to
-	credit   int  // bytes that may be searched beyond a text
-}
-
-const (
-	// maxAhead is how far a search goes beyond a text at most: not so far that the
-	// texts there would have left the nearest cache when it is their turn.
-	maxAhead = 16 << 10
-	// maxGap is how far texts may lie from each other to count as end to end, white
-	// space that was trimmed between them.
-	maxGap = 64
-)
-
-// first returns the place of the first CR in data[lo:hi], or one from hi on if there is
-// none. data is the buffer of that number. No more bytes are searched than twice those of
-// the texts, and of texts that do not lie end to end none but theirs.
-func (x *returnSearch) first(buffer int, data []byte, lo, hi int) int {
-	if lo > x.to || lo < x.from || buffer != x.buffer {
-		if lo > x.to+maxGap || lo < x.from || buffer != x.buffer {
-			x.credit = 0
-		}
-		x.buffer, x.from, x.to, x.found = buffer, lo, lo, false
-	}
-	if !x.found && x.to < hi {
-		start, end := x.to, min(hi+min(x.credit, maxAhead), len(data))
-		n := bytes.IndexByte(data[start:end], '\r')
-		x.found = n >= 0
-		if x.found {
-			end = start + n
-		}
-		x.to = end
-		x.credit -= end - start
-	}
-	x.credit += 2 * (hi - lo)
-	return x.to
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -77,37 +78,130 @@ func TestCleanColumnInAnyOrder(t *testing.T) {
 	})
 }
 
-// TestReturnSearchLooksTwiceAtMost adds up what is searched for texts that lie anywhere.
-func TestReturnSearchLooksTwiceAtMost(t *testing.T) {
+// TestCleanColumnOfManyRows cleans rows that lie end to end and are mostly alike, as those
+// of a source are.
+func TestCleanColumnOfManyRows(t *testing.T) {
+	ends := []string{"", "", "", " ", "\r\n", "\r", "\n", "\u3000", "\u00a0\n", "。", "é", "\xc2", strings.Repeat(" \r\n", 5)}
+	insides := []string{"", "", "", "", "\r", "\r\n", "\u2028"}
 	rapid.Check(t, func(t *rapid.T) {
-		data := make([]byte, 1<<17)
+		start := rapid.SampledFrom(ends[:rapid.IntRange(1, len(ends)).Draw(t, "starts")])
+		end := rapid.SampledFrom(ends[:rapid.IntRange(1, len(ends)).Draw(t, "ends")])
+		inside := rapid.SampledFrom(insides[:rapid.IntRange(1, len(insides)).Draw(t, "insides")])
+		word := strings.Repeat("words ", rapid.SampledFrom([]int{0, 2, 30, 1000}).Draw(t, "words"))
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any {
+			if rapid.IntRange(0, 30).Draw(t, "null") == 0 {
+				return nil
+			}
+			return start.Draw(t, "start") + word + inside.Draw(t, "inside") + word + "." + end.Draw(t, "end")
+		}), 0, 80).Draw(t, "rows")
+		col := columnWithNulls(t, rows...)
+		trim, newlines := rapid.Bool().Draw(t, "trim"), rapid.Bool().Draw(t, "newlines")
+		got, err := newCleaner(t, WithTrim(trim), WithNewlines(newlines)).CleanColumn(col)
+		require.NoError(t, err)
+		require.NoError(t, got.Column.Validate())
+		require.Empty(t, got.Drops)
+		require.Equal(t, len(rows), got.Column.Len())
+		for i, row := range rows {
+			require.EqualValues(t, i, got.Rows[i])
+			require.Equal(t, row == nil, got.Column.IsNull(i))
+			if s, ok := row.(string); ok {
+				require.Equal(t, naiveClean(s, trim, newlines), got.Column.At(i))
+			}
+		}
+	})
+}
+
+// TestReturnMarks compares the marks of a stretch with a search of each part of it.
+func TestReturnMarks(t *testing.T) {
+	var m returnMarks
+	rapid.Check(t, func(t *rapid.T) {
+		data := make([]byte, rapid.IntRange(1, returnBytes).Draw(t, "size"))
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(data)-1), 0, 5).Draw(t, "returns") {
 			data[i] = '\r'
 		}
-		var x returnSearch
-		texts, searched, lo := 0, 0, 0
-		for range rapid.IntRange(1, 60).Draw(t, "texts") {
-			if rapid.IntRange(0, 2).Draw(t, "jump") == 0 {
-				lo = rapid.IntRange(0, len(data)-1).Draw(t, "place")
-			}
-			hi := min(lo+rapid.IntRange(1, 2000).Draw(t, "size"), len(data))
-			before := x
-			cr := x.first(0, data, lo, hi)
-			if want := bytes.IndexByte(data[lo:hi], '\r'); want >= 0 {
-				require.Equal(t, lo+want, cr)
-			} else {
-				require.GreaterOrEqual(t, cr, hi)
-			}
-			texts += hi - lo
-			if lo > before.to || lo < before.from {
-				before.to = lo // it began anew
-			}
-			searched += x.to - before.to
-			if lo = hi; lo == len(data) {
-				lo = 0
+		marked := m.mark(data, 2)
+		require.Equal(t, bytes.IndexByte(data, '\r') >= 0, marked)
+		for range 20 {
+			lo := rapid.IntRange(0, len(data)).Draw(t, "lo")
+			hi := min(lo+rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, returnBytes)).Draw(t, "length"), len(data))
+			has := bytes.IndexByte(data[lo:hi], '\r') >= 0
+			if hi-lo <= 64*64 || has {
+				require.Equal(t, has, m.within(lo, hi), "%d to %d", lo, hi)
 			}
 		}
-		require.LessOrEqual(t, searched, 2*texts)
+	})
+}
+
+// TestReturnMarksOfFarWords: one CR in each place, and texts of every number of words
+// before and behind it.
+func TestReturnMarksOfFarWords(t *testing.T) {
+	var m returnMarks
+	data := make([]byte, returnBytes)
+	for _, at := range []int{0, 63, 64, 4095, 4096, 4150, 8191, 8192, 8242, 12288, len(data) - 1} {
+		data[at] = '\r'
+		require.True(t, m.mark(data, 2))
+		for k := 0; k < len(data); k += 16 {
+			if k <= at {
+				require.True(t, m.within(k, len(data)))
+				require.True(t, m.within(k, at+1))
+			}
+			if k <= at && at-k <= 64*64 {
+				require.False(t, m.within(k, at), "%d to %d", k, at)
+			}
+			if k > at {
+				require.True(t, m.within(0, k))
+				require.True(t, m.within(at, k))
+			}
+		}
+		data[at] = 0
+	}
+	require.False(t, m.mark(data, 2))
+	require.True(t, m.mark(data, 1), "a single row is not searched")
+	require.True(t, m.within(0, 1))
+}
+
+// TestStretchesLookTwiceAtMost adds up what is looked through for texts that lie anywhere.
+func TestStretchesLookTwiceAtMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		payload := bytes.Repeat([]byte("text "), 1<<14)
+		var views []stringtensor.StringView16
+		texts, lo := 0, 0
+		gap := rapid.SampledFrom([]int{0, 0, 0, 1, 12, 13, 60, 500}[rapid.IntRange(0, 7).Draw(t, "gaps"):])
+		size := rapid.SampledFrom([]int{13, 30, 700, 8192, 8193, 20000}[:rapid.IntRange(1, 6).Draw(t, "sizes")])
+		for range rapid.IntRange(1, 60).Draw(t, "texts") {
+			lo += gap.Draw(t, "gap")
+			if rapid.IntRange(0, 9).Draw(t, "jump") == 0 {
+				lo = rapid.IntRange(0, len(payload)).Draw(t, "place")
+			}
+			n := size.Draw(t, "size")
+			if lo+n > len(payload) {
+				lo = 0
+			}
+			var v [stringtensor.ViewSize]byte
+			binary.LittleEndian.PutUint32(v[:], uint32(n))
+			copy(v[4:8], payload[lo:])
+			binary.LittleEndian.PutUint32(v[12:], uint32(lo))
+			views = append(views, stringtensor.ViewFromBytes(v))
+			texts += n
+			lo += n
+		}
+		col, err := stringtensor.FromViews(views, []*stringtensor.Buffer{stringtensor.NewBuffer(payload, nil)})
+		require.NoError(t, err)
+		o := columnCleaning{col: col, data: [][]byte{payload}}
+		looked := 0
+		for i := 0; i < col.Len(); {
+			x := o.stretch(i)
+			require.Greater(t, x.next, i)
+			if x.next > i+1 {
+				require.LessOrEqual(t, x.hi-x.lo, returnBytes)
+			}
+			for ; i < x.next; i++ {
+				v := col.View(i)
+				require.True(t, x.lo <= v.Offset() && v.Offset()+v.Len() <= x.hi)
+			}
+			looked += x.hi - x.lo
+		}
+		require.LessOrEqual(t, looked, 2*texts)
 	})
 }
 

@@ -13,19 +13,40 @@ func maskJSON() {
 	dst, s, n := pointer("dst"), pointer("s"), Load(Param("n"), GP64()).(reg.GPVirtual)
 	// With bit 1 turned over the quote is 20 and the control characters are below it.
 	turn, bound, backslash := i.splat(2), i.splat(0x20), i.splat('\\')
-	half := func(o int, m reg.GPVirtual) {
-		v, low, least := i.load(at(s, o)), i.vector(), i.vector()
+	maskWords(dst, s, n, func(from Mem) reg.VecVirtual {
+		v, low, least := i.load(from), i.vector(), i.vector()
 		i.xor(turn, v, low)
 		VPMINUB(bound, low, least)
 		VPCMPEQB(least, low, low)
 		VPCMPEQB(backslash, v, v)
 		i.or(v, low, low)
-		VPMOVMSKB(low, m.As32())
-	}
+		return low
+	})
+}
+
+func maskByte() {
+	i := avx2
+	i.function("maskByte", "func(dst *uint64, s *byte, n int, b byte) (used uint64)",
+		"sets the bits of the bytes b among the n bytes of s, 64 at least, and those in used\nof the words with any.")
+	dst, s, n := pointer("dst"), pointer("s"), Load(Param("n"), GP64()).(reg.GPVirtual)
+	b := i.vector()
+	VPBROADCASTB(parameter(Param("b")), b)
+	maskWords(dst, s, n, func(from Mem) reg.VecVirtual {
+		v := i.vector()
+		VPCMPEQB(from, b, v)
+		return v
+	})
+}
+
+// maskWords sets a word of dst for each 64 of the n bytes of s, of which there are 64 at
+// least, to the bits of the bytes that find finds in a vector, and returns from the
+// function with the bits of the words that have any. What is behind s is asked for: lines
+// and texts are looked through one after the other, and most lie end to end.
+func maskWords(dst, s, n reg.GPVirtual, find func(Mem) reg.VecVirtual) {
 	m, m2, any, used, bit := GP64(), GP64(), GP64(), GP64(), GP64()
 	word := func() {
-		half(0, m)
-		half(32, m2)
+		VPMOVMSKB(find(at(s, 0)), m.As32())
+		VPMOVMSKB(find(at(s, 32)), m2.As32())
 		SHLQ(U8(32), m2)
 		ORQ(m2, m)
 	}
@@ -41,6 +62,7 @@ func maskJSON() {
 	XORL(bit.As32(), bit.As32())
 	SUBQ(U8(64), n)
 	Label("word")
+	ask(64, at(s, 0))
 	word()
 	store()
 	INCL(bit.As32())

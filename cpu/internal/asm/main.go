@@ -23,6 +23,7 @@ func main() {
 	indexAny()
 	maskAny()
 	maskJSON()
+	maskByte()
 	prefetch()
 	countLowBits()
 	Generate()
