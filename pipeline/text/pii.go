@@ -109,7 +109,8 @@ func NewPIIMasker(opts ...PIIOption) (*PIIMasker, error) {
 // and digits, such as one in Chinese, is told for less than it costs to classify it: no
 // kind does without them.
 func (m *PIIMasker) needsClasses(s []byte) bool {
-	return !m.emailsAlone && m.on != [kindCount]bool{} && cpu.IndexAny(s, asciiAlnum) < len(s)
+	return !m.emailsAlone && m.on != [kindCount]bool{} &&
+		(len(s) > 0 && isIn(s[0], charAlnum) || cpu.IndexAny(s, asciiAlnum) < len(s))
 }
 
 var asciiAlnum = cpu.NewByteSet([]byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")...)
@@ -254,22 +255,22 @@ func findAnchored(dst []Span, base int, s []byte, c *classes) []Span {
 		any.phone |= a.phone
 	}
 	if any.dashes != 0 {
-		dst = searchGaps(dst, base, s, c, findKeyBlocks)
+		dst = searchGaps(dst, base, s, c, searchKeyBlocks)
 	}
 	if any.key != 0 {
 		dst = findKeys(dst, base, s, c)
 	}
 	if any.at != 0 {
-		dst = searchGaps(dst, base, s, c, findEmails)
+		dst = searchGaps(dst, base, s, c, searchEmails)
 	}
 	if any.card != 0 {
-		dst = searchGaps(dst, base, s, c, findCards)
+		dst = searchGaps(dst, base, s, c, searchCards)
 	}
 	if any.ip != 0 {
-		dst = searchGaps(dst, base, s, c, findIPs)
+		dst = searchGaps(dst, base, s, c, searchIPs)
 	}
 	if any.phone != 0 {
-		dst = searchGaps(dst, base, s, c, findPhones)
+		dst = searchGaps(dst, base, s, c, searchPhones)
 	}
 	return dst
 }
@@ -278,13 +279,13 @@ func findAnchored(dst []Span, base int, s []byte, c *classes) []Span {
 func findKeys(dst []Span, base int, s []byte, c *classes) []Span {
 	forms := screenKeys(s, c)
 	if forms&formBearer != 0 {
-		dst = searchGaps(dst, base, s, c, findBearers)
+		dst = searchGaps(dst, base, s, c, searchBearers)
 	}
 	if forms&formToken != 0 || cutsRun(s, dst[base:]) {
-		dst = searchGaps(dst, base, s, c, findTokens)
+		dst = searchGaps(dst, base, s, c, searchTokens)
 	}
 	if forms&formNamed != 0 {
-		dst = searchGaps(dst, base, s, c, findNamedValues)
+		dst = searchGaps(dst, base, s, c, searchNamedValues)
 	}
 	return dst
 }

@@ -19,6 +19,14 @@ type anchorBlock struct {
 	phone  uint64 // the first of a run of digits
 }
 
+// from returns the bits of m that stand at p or behind it: a run has many anchors, and is
+// read for the first. Where a run ends is not always behind its anchor, so that a loop has
+// to clear the bit it has seen as well.
+func (a *anchorBlock) from(p int, m uint64) uint64 {
+	n := uint(max(p-a.block*cpu.BlockSize, 0))
+	return m >> n << n
+}
+
 // maskIf returns a mask of ones for true.
 func maskIf(on bool) uint64 {
 	if on {
@@ -120,10 +128,45 @@ func ip4Anchors(p, before *cpu.Block) uint64 {
 	return m & withinBack(m, mBefore, 2, 4)
 }
 
-// search appends the spans of one kind or form within a region, in order. Anchors are
+// search names the search of one kind or form.
+type search uint8
+
+const (
+	searchKeyBlocks search = iota
+	searchBearers
+	searchTokens
+	searchNamedValues
+	searchEmails
+	searchCards
+	searchIPs
+	searchPhones
+)
+
+// run appends the spans of one kind or form within a region, in order. Anchors are
 // those of the blocks of the region, and may go on behind it. It may move r.lo: what
 // it has found is a wall to the rest of its search.
-type search func(dst []Span, r region, anchors []anchorBlock) []Span
+//
+// The calls are direct ones, so that the region stays on the stack and is not copied.
+func (f search) run(dst []Span, r *region, anchors []anchorBlock) []Span {
+	switch f {
+	case searchKeyBlocks:
+		return findKeyBlocks(dst, r, anchors)
+	case searchBearers:
+		return findBearers(dst, r, anchors)
+	case searchTokens:
+		return findTokens(dst, r, anchors)
+	case searchNamedValues:
+		return findNamedValues(dst, r, anchors)
+	case searchEmails:
+		return findEmails(dst, r, anchors)
+	case searchCards:
+		return findCards(dst, r, anchors)
+	case searchIPs:
+		return findIPs(dst, r, anchors)
+	default:
+		return findPhones(dst, r, anchors)
+	}
+}
 
 // searchGaps runs f on what lies between the spans dst[base:] and puts what it
 // finds in its place among them. The time is that of f plus O(spans).
@@ -131,18 +174,20 @@ func searchGaps(dst []Span, base int, s []byte, c *classes, f search) []Span {
 	anchors := c.anchors
 	old := len(dst)
 	lo := 0
+	var r region
+	r.s, r.blocks = s, c.blocks
 	for i := base; i <= old && len(anchors) > 0; i++ {
-		r := region{s, c.blocks, lo, len(s)}
+		r.lo, r.hi = lo, len(s)
 		if i < old {
 			r.hi = dst[i].Start
 			lo = dst[i].End
 		}
-		dst = f(dst, r, anchors)
+		dst = f.run(dst, &r, anchors)
 		for len(anchors) > 0 && anchors[0].block < lo/cpu.BlockSize {
 			anchors = anchors[1:]
 		}
 	}
-	if old == base || old == len(dst) {
+	if old == base || old == len(dst) || dst[old-1].Start < dst[old].Start {
 		return dst
 	}
 	return mergeSpans(dst, base, old)

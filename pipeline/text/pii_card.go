@@ -51,7 +51,7 @@ var groupings = [...][5]uint8{
 
 // findCards looks at each run of digits that has eight digits, or four and then, behind
 // one byte, four more.
-func findCards(dst []Span, r region, anchors []anchorBlock) []Span {
+func findCards(dst []Span, r *region, anchors []anchorBlock) []Span {
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
@@ -63,7 +63,7 @@ func findCards(dst []Span, r region, anchors []anchorBlock) []Span {
 			if !isIn(r.at(eighth-4), charDigit) {
 				p--
 			}
-			if e := cardEnd(&r, p); e > 0 {
+			if e := cardEnd(r, p); e > 0 {
 				dst = append(dst, Span{p, e, KindCard})
 				r.lo = e
 			}

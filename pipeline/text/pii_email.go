@@ -17,14 +17,14 @@ const (
 
 // findEmails searches mail addresses around every '@'. Neither side of an address
 // contains one, so that no byte is looked at more than twice.
-func findEmails(dst []Span, r region, anchors []anchorBlock) []Span {
+func findEmails(dst []Span, r *region, anchors []anchorBlock) []Span {
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
 			break
 		}
 		for m := a.at & r.window(a.block); m != 0; m &= m - 1 {
-			dst = appendEmail(dst, &r, a.block*cpu.BlockSize+bits.TrailingZeros64(m))
+			dst = appendEmail(dst, r, a.block*cpu.BlockSize+bits.TrailingZeros64(m))
 		}
 	}
 	return dst

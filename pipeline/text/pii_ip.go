@@ -9,25 +9,22 @@ import (
 
 // findIPs looks at each run of hex digits, dots and colons that has dots among digits,
 // or two colons close to each other.
-func findIPs(dst []Span, r region, anchors []anchorBlock) []Span {
+func findIPs(dst []Span, r *region, anchors []anchorBlock) []Span {
 	done := r.lo
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
 			break
 		}
-		for m := a.ip & r.window(a.block); m != 0; m &= m - 1 {
+		for m := a.from(done, a.ip&r.window(a.block)); m != 0; m = a.from(done, m&(m-1)) {
 			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
-			if at < done {
-				continue
-			}
-			start, end := numberRun(&r, at)
+			start, end := numberRun(r, at)
 			if start < done || isIn(r.at(start-1), charAddress) || isIn(r.at(end), charAddress) {
 				start = r.runStart(at, charAddress, done)
 				end = r.runEnd(at, charAddress, r.hi-at)
 			}
 			done = end
-			dst = findIPsInRun(dst, &r, start, end)
+			dst = findIPsInRun(dst, r, start, end)
 		}
 	}
 	return dst

@@ -61,7 +61,7 @@ const (
 
 // findKeyBlocks searches private keys in the text encoding of RFC 7468. No body has
 // five dashes in a row, so that the search goes on where a body stopped.
-func findKeyBlocks(dst []Span, r region, anchors []anchorBlock) []Span {
+func findKeyBlocks(dst []Span, r *region, anchors []anchorBlock) []Span {
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
@@ -72,7 +72,7 @@ func findKeyBlocks(dst []Span, r region, anchors []anchorBlock) []Span {
 			if start < r.lo || !bytes.HasPrefix(r.s[start:r.hi], []byte(keyBlockBegin)) {
 				continue
 			}
-			if e := keyBlockEndAt(&r, start); e > 0 {
+			if e := keyBlockEndAt(r, start); e > 0 {
 				dst = append(dst, Span{start, e, KindKey})
 			}
 		}
@@ -134,22 +134,19 @@ func keyBlockLabelEnd(r *region, p int) int {
 
 // findBearers searches what stands behind the word Bearer (RFC 6750, section 2.1): it
 // looks in front of each run that may be a key.
-func findBearers(dst []Span, r region, anchors []anchorBlock) []Span {
+func findBearers(dst []Span, r *region, anchors []anchorBlock) []Span {
 	done := r.lo
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
 			break
 		}
-		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+		for m := a.from(done, a.key&r.window(a.block)); m != 0; m = a.from(done, m&(m-1)) {
 			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
-			if at < done {
-				continue
-			}
 			start := r.runStart(max(done, keyRunStart(r.blocks, at)), charToken|charBearer, done)
 			done = min(r.hi, keyRunEnd(r.blocks, at, len(r.s)))
 			done = r.runEnd(done, charToken|charBearer, r.hi-done)
-			if x := bearerIn(&r, start, done); x.End > 0 {
+			if x := bearerIn(r, start, done); x.End > 0 {
 				dst = append(dst, x)
 				r.lo = x.End
 			}
@@ -179,7 +176,7 @@ func bearerIn(r *region, q, e int) (x Span) {
 		}
 		end = e
 	}
-	if e-q < minSecret || !keyLike(r.s[q:e]) {
+	if e-q < minSecret || !r.keyLike(q, e) {
 		return x
 	}
 	return Span{start, end, KindKey}
@@ -190,21 +187,18 @@ const bearerWord = "Bearer"
 // findTokens searches keys with a known start in each run of characters that keys are
 // made of. A run is cut at its dots; each piece is read once, and a few times more only
 // if it starts like a JSON Web Token.
-func findTokens(dst []Span, r region, anchors []anchorBlock) []Span {
+func findTokens(dst []Span, r *region, anchors []anchorBlock) []Span {
 	done := r.lo
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
 			break
 		}
-		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+		for m := a.from(done, a.key&r.window(a.block)); m != 0; m = a.from(done, m&(m-1)) {
 			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
-			if at < done {
-				continue // a run has many anchors, and is read for the first
-			}
 			start := max(done, keyRunStart(r.blocks, at))
 			done = min(r.hi, keyRunEnd(r.blocks, at, len(r.s)))
-			dst = findTokensInRun(dst, &r, start, done)
+			dst = findTokensInRun(dst, r, start, done)
 		}
 	}
 	return dst
@@ -294,7 +288,7 @@ func prefixedKeyEnd(r *region, p, e int) int {
 	head := r.s[p:e]
 	for _, x := range keyPrefixesBy[head[0]] {
 		if len(head) >= len(x.text)+x.rest && string(head[:len(x.text)]) == x.text {
-			if keyLike(head[len(x.text):]) {
+			if r.keyLike(p+len(x.text), e) {
 				return e
 			}
 			return 0
@@ -356,18 +350,15 @@ const (
 // findNamedValues searches values behind a name and a sign: it looks in front of each run
 // that may be a key. Neither ':' nor '=' is part of a value, and what may stand
 // between is bounded.
-func findNamedValues(dst []Span, r region, anchors []anchorBlock) []Span {
+func findNamedValues(dst []Span, r *region, anchors []anchorBlock) []Span {
 	done := r.lo
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
 			break
 		}
-		for m := a.key & r.window(a.block); m != 0; m &= m - 1 {
+		for m := a.from(done, a.key&r.window(a.block)); m != 0; m = a.from(done, m&(m-1)) {
 			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
-			if at < done {
-				continue
-			}
 			start := r.runStart(at, charToken|charBase64, done)
 			done = r.runEnd(at, charToken|charBase64, r.hi-at)
 			if r.isNamedValue(start, done) {
@@ -382,7 +373,7 @@ func findNamedValues(dst []Span, r region, anchors []anchorBlock) []Span {
 // isNamedValue says whether the run r.s[q:e] is a key with a name before it.
 func (r *region) isNamedValue(q, e int) bool {
 	return e-q >= minSecret && isIn(r.s[q], charAlnum) && r.signBefore(q) &&
-		!r.wordAt(e) && r.at(e) != '(' && r.at(e) != '[' && isMixed(r.s[q:e]) && keyLike(r.s[q:e])
+		!r.wordAt(e) && r.at(e) != '(' && r.at(e) != '[' && isMixed(r.s[q:e]) && r.keyLike(q, e)
 }
 
 // signBefore says whether there is a sign before q whose value starts there and whose

@@ -1,9 +1,41 @@
 package text
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
+
+// The masks say of any piece of a text what docs/pii.md calls key-like.
+func TestKeyLikeByMasks(t *testing.T) {
+	long, mixed := regexp.MustCompile(`[A-Za-z0-9]{15}`), regexp.MustCompile(`[A-Za-z0-9]{8,}`)
+	letter, digits := regexp.MustCompile(`[A-Za-z]`), regexp.MustCompile(`[0-9].*[0-9]`)
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[a-zA-Z ]{0,70}([A-Za-z0-9]{0,17}[-._ ]?){1,8}`).Draw(t, "text") + "x"
+		p := rapid.IntRange(0, len(s)-1).Draw(t, "start")
+		e := rapid.IntRange(p, len(s)).Draw(t, "end")
+		want := long.MatchString(s[p:e])
+		for _, run := range mixed.FindAllString(s[p:e], -1) {
+			want = want || letter.MatchString(run) && digits.MatchString(run)
+		}
+		var c classes
+		c.classify([]byte(s))
+		r := region{[]byte(s), c.blocks, 0, len(s)}
+		require.Equal(t, want, r.keyLike(p, e))
+	})
+}
+
+// A run of named values ends at a dot, which may itself be an anchor: the search must go
+// on behind it.
+func TestNamedValuesGoOnBehindDots(t *testing.T) {
+	requireMasked(t, KindKey, []maskCase{
+		{"token: abcdefgh12.ijklmnop34.x, secret=Ab3dEf6hIj9kLm2nOp5q", "token: abcdefgh12.ijklmnop34.x, secret=[API_KEY]"},
+		{"secret=Ab3dEf6hIj9kLm2nOp5q.abc", "secret=[API_KEY].abc"},
+	})
+}
 
 func TestKeyPrefixes(t *testing.T) {
 	const tail = "Ab3dEf6hIj9kLm2nOp5q"

@@ -25,15 +25,13 @@ const (
 // bearer token or a named value needs before it, but behind one a token may begin in
 // the midst of a run.
 func screenKeys(s []byte, c *classes) (found keyForms) {
-	r := region{s, c.blocks, 0, len(s)}
+	var r region // a literal would be copied
+	r.s, r.blocks, r.hi = s, c.blocks, len(s)
 	done, start := 0, -1 // the end of the last run, and the start of what it is a part of
 	for i := range c.anchors {
 		a := &c.anchors[i]
-		for m := a.key; m != 0; m &= m - 1 {
+		for m := a.from(done, a.key); m != 0; m = a.from(done, m&(m-1)) {
 			at := a.block*cpu.BlockSize + bits.TrailingZeros64(m)
-			if at < done {
-				continue
-			}
 			lo, end := keyRunStart(c.blocks, at), keyRunEnd(c.blocks, at, len(s))
 			joined := isIn(r.at(lo-1), charBearer)
 			if end-lo < minToken && !joined && !isIn(r.at(end), charBearer) {
@@ -141,7 +139,7 @@ var keyFirst, keySecond = func() (first, second [256]uint16) {
 
 // screenBefore says which forms may have their token or value begin at q, by what stands
 // before it.
-func (r *region) screenBefore(q int) (found keyForms) {
+func (r *region) screenBefore(q int) keyForms {
 	switch b := r.at(q - 1); b {
 	case ' ', '\t':
 		p := q
@@ -149,13 +147,13 @@ func (r *region) screenBefore(q int) (found keyForms) {
 			p--
 		}
 		if bytes.HasSuffix(r.s[:p], []byte(bearerWord)) {
-			found |= formBearer
+			return formBearer // and no name, nor a scheme, ends so
 		}
 		fallthrough
 	case ':', '=', '>', '"', '\'', '`':
 		if r.signBefore(q) {
-			found |= formNamed
+			return formNamed
 		}
 	}
-	return found
+	return 0
 }

@@ -16,7 +16,7 @@ const (
 
 // findPhones looks at each run of digits: at an international number if '+' stands before
 // it, at a North American one if not. Each place is read for some forty bytes at most.
-func findPhones(dst []Span, r region, anchors []anchorBlock) []Span {
+func findPhones(dst []Span, r *region, anchors []anchorBlock) []Span {
 	for i := range anchors {
 		a := &anchors[i]
 		if r.ends(a.block) {
@@ -31,16 +31,16 @@ func findPhones(dst []Span, r region, anchors []anchorBlock) []Span {
 			switch r.at(p - 1) {
 			case '+':
 				start = p - 1
-				e = internationalEnd(&r, start)
+				e = internationalEnd(r, start)
 			case '(':
 				start = p - 1
-				if e = northAmericanEnd(&r, start); e > 0 {
+				if e = northAmericanEnd(r, start); e > 0 {
 					break
 				}
 				start = p
 				fallthrough
 			default:
-				e = northAmericanEnd(&r, start)
+				e = northAmericanEnd(r, start)
 			}
 			if e > 0 {
 				dst = append(dst, Span{start, e, KindPhone})

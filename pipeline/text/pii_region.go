@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/rosaline-go/rosaline/cpu"
@@ -82,6 +83,23 @@ func (r *region) digitWindow(p int) uint64 {
 		w &= 1<<uint(n) - 1
 	}
 	return w
+}
+
+// alnumRun returns how many of the bytes from p on are ASCII letters and digits in a row,
+// as far as 64 bytes.
+func (r *region) alnumRun(p int) int {
+	b, i := p/cpu.BlockSize, uint(p%cpu.BlockSize)
+	w := r.blocks[b].Alnum >> i
+	if b+1 < len(r.blocks) {
+		w |= r.blocks[b+1].Alnum << (cpu.BlockSize - i)
+	}
+	return bits.TrailingZeros64(^w)
+}
+
+// keyLike is the function of the same name on r.s[p:e], and reads the masks of most keys
+// only: they begin with a run that is long enough.
+func (r *region) keyLike(p, e int) bool {
+	return min(r.alnumRun(p), e-p) >= minKeyRun || keyLike(r.s[p:e])
 }
 
 // charSet is a set of ASCII bytes that some rule of docs/pii.md names.
