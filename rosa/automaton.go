@@ -185,6 +185,7 @@ func (a *automaton) bytes() int {
 
 // reset makes the automaton that of the empty text, in the memory that it has. O(length).
 func (a *automaton) reset() {
+	a.root = a.root[:256] // extend puts 0 where it makes it longer
 	clear(a.root)
 	a.slabs.reset()
 	a.classes[0] = class{}

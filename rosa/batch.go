@@ -28,9 +28,7 @@ type batchCall struct {
 // NewBatch returns a batch of so many empty rows; [ErrRows] for none.
 func NewBatch(rows int, opts ...BatchOption) (*Batch, error) {
 	var o batchOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
+	o.take(opts)
 	r, err := newRows(rows, &o, func() *State {
 		s := NewState(o.states...)
 		s.limit = o.capacity
@@ -135,6 +133,9 @@ func (b *Batch) made(n int, f func([]Match) error) ([]Match, error) {
 
 // do does a call on each row if check has nothing against it.
 func (b *Batch) do(f func(row int), enough int, call batchCall, check func() error) error {
+	if b.rows == nil {
+		return errNotMade
+	}
 	b.rows.mu.Lock()
 	defer b.rows.mu.Unlock()
 	if err := check(); err != nil {

@@ -534,3 +534,39 @@ func batchStreams(kind string, n, length int) []int64 {
 	}
 	return x
 }
+
+// TestBatchNotMade: what New did not make, and what it is not to make, are errors.
+func TestBatchNotMade(t *testing.T) {
+	var b Batch
+	var c CandidateBatch
+	_, err := b.Step(nil)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = c.Step(nil)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, b.Reset(), ErrClosed)
+	require.ErrorIs(t, c.ResetMasked(nil), ErrClosed)
+	_, err = b.Positions()
+	require.ErrorIs(t, err, ErrClosed)
+	require.Zero(t, b.Bytes()+c.Bytes())
+	b.Close()
+	c.Close()
+	_, err = NewBatch(1 << 62)
+	require.ErrorIs(t, err, ErrRows)
+	_, err = NewBatch(1, nil, WithStates(nil))
+	require.NoError(t, err)
+	_, err = NewCandidateBatch(1, nil, WithCandidates(nil))
+	require.NoError(t, err)
+}
+
+// TestBatchChecksFirst: nothing is made for a call that fails, however much it were.
+func TestBatchChecksFirst(t *testing.T) {
+	c, err := NewCandidateBatch(1, WithCapacity(10), WithCandidates(WithSuffixes(1<<12), WithOccurrences(1<<12)))
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = c.Prefill(make([]int64, 60_000)) // 32 TB
+	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, c.StepInto(nil, []int64{1}), ErrLength)
+	require.ErrorIs(t, NewCandidates().StepInto(nil, 1), ErrLength)
+	require.ErrorIs(t, NewCandidates().PrefillInto(nil, []int64{1}), ErrLength)
+	require.Empty(t, NewCandidateRows(-1, 4).Source)
+}

@@ -19,7 +19,8 @@ type CandidateBatch struct {
 // candidateCall is the arguments of a call, for threads to see.
 type candidateCall struct {
 	out             *CandidateRows
-	fresh           bool // all zero
+	results         int  // rows that it has
+	fresh           bool // it is made for the call, all zero
 	tokens, queries []int64
 	order           [][]int // of the queries of each stream
 	active, reset   []bool
@@ -28,9 +29,7 @@ type candidateCall struct {
 // NewCandidateBatch returns a batch of so many empty streams; [ErrRows] for none.
 func NewCandidateBatch(rows int, opts ...BatchOption) (*CandidateBatch, error) {
 	var o batchOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
+	o.take(opts)
 	slots := 0
 	r, err := newRows(rows, &o, func() *Candidates {
 		c := NewCandidates(o.candidates...)
@@ -58,7 +57,7 @@ func (b *CandidateBatch) Positions() ([]int, error) { return b.rows.positions() 
 // Step takes a token for each stream of a uniform batch. Errors: [ErrMode], [ErrLength],
 // [ErrFull], [ErrClosed], [ErrBroken].
 func (b *CandidateBatch) Step(tokens []int64) (CandidateRows, error) {
-	return b.made(b.n, b.doStep, candidateCall{tokens: tokens})
+	return b.made(b.doStep, candidateCall{tokens: tokens})
 }
 
 // StepInto is Step into memory of the caller, as many rows as streams; or [ErrOverlap].
@@ -81,7 +80,7 @@ func (b *CandidateBatch) doStep(c *candidateCall) error {
 // Prefill takes the same number of tokens for each stream of a uniform batch, stream after
 // stream. It may begin at any position, and do nothing. Errors are those of Step.
 func (b *CandidateBatch) Prefill(tokens []int64) (CandidateRows, error) {
-	return b.made(len(tokens), b.doPrefill, candidateCall{tokens: tokens})
+	return b.made(b.doPrefill, candidateCall{tokens: tokens})
 }
 
 // PrefillInto is Prefill into memory of the caller, as many rows as tokens; or
@@ -106,7 +105,7 @@ func (b *CandidateBatch) doPrefill(c *candidateCall) error {
 // as many queries, stream after stream: one at least, each from 0 to the number of its
 // tokens − 1 and at most once, in any order. Errors are those of Step and [ErrQuery].
 func (b *CandidateBatch) PrefillSelected(tokens, queries []int64) (CandidateRows, error) {
-	return b.made(len(queries), b.doSelected, candidateCall{tokens: tokens, queries: queries})
+	return b.made(b.doSelected, candidateCall{tokens: tokens, queries: queries})
 }
 
 // PrefillSelectedInto is PrefillSelected into memory of the caller, as many rows as
@@ -139,7 +138,7 @@ func (b *CandidateBatch) doSelected(c *candidateCall) error {
 // first; one that is not active is not reset. reset may be nil for none. Errors are those
 // of Step.
 func (b *CandidateBatch) StepMasked(tokens []int64, active, reset []bool) (CandidateRows, error) {
-	return b.made(b.n, b.doMasked,
+	return b.made(b.doMasked,
 		candidateCall{tokens: tokens, active: active, reset: reset})
 }
 
@@ -174,25 +173,31 @@ func (b *CandidateBatch) Close() { b.rows.close() }
 // Bytes returns the memory that the streams hold, 0 after Close.
 func (b *CandidateBatch) Bytes() int { return b.rows.bytes() }
 
-// made makes memory for n results and lets f fill it.
-func (b *CandidateBatch) made(n int, f func(*candidateCall) error, c candidateCall) (CandidateRows, error) {
-	out, err := newRowsOf(n, b.slots)
-	if err != nil {
-		return CandidateRows{}, err
-	}
-	c.out, c.fresh = &out, true
+// made does a call whose results get memory of their own once nothing is against it.
+func (b *CandidateBatch) made(f func(*candidateCall) error, c candidateCall) (CandidateRows, error) {
+	c.fresh = true
 	if err := f(&c); err != nil {
 		return CandidateRows{}, err
 	}
-	return out, nil
+	return *c.out, nil
 }
 
 // do does a call on each stream if check has nothing against it.
 func (b *CandidateBatch) do(f func(row int), enough int, c *candidateCall, check func() error) error {
+	if b.rows == nil {
+		return errNotMade
+	}
 	b.rows.mu.Lock()
 	defer b.rows.mu.Unlock()
 	if err := check(); err != nil {
 		return err
+	}
+	if c.fresh {
+		out, err := newRowsOf(c.results, b.slots)
+		if err != nil {
+			return err
+		}
+		c.out = &out
 	}
 	b.call = *c
 	err := b.rows.each(f, enough)
@@ -205,6 +210,9 @@ func (b *CandidateBatch) shape(c *candidateCall, tokens, results int) error {
 	if len(c.tokens) != tokens || tokens%b.n != 0 || results%b.n != 0 {
 		return fmt.Errorf("%w: %d tokens and %d results for %d rows; all rows have as many",
 			ErrLength, len(c.tokens), results, b.n)
+	}
+	if c.results = results; c.fresh {
+		return nil
 	}
 	return c.out.check(results, b.slots, c.tokens, c.queries)
 }

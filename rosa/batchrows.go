@@ -20,8 +20,13 @@ var ErrClosed = errors.New("rosa: batch is closed")
 // positions, and by whatever the batch is asked for afterwards.
 var ErrBroken = errors.New("rosa: batch is broken")
 
-// ErrRows is returned when a batch is to have no rows.
+// ErrRows is returned when a batch is to have no rows, or more than 2²⁶.
 var ErrRows = errors.New("rosa: a batch needs a row")
+
+const maxRows = 1 << 26
+
+// errNotMade is returned by a zero batch.
+var errNotMade = fmt.Errorf("%w: it was not made by New; make another", ErrClosed)
 
 // From so many rows on, those of a step or of a prefill are shared out among threads.
 const (
@@ -37,6 +42,15 @@ type batchOptions struct {
 	threads, capacity int
 	states            []StateOption
 	candidates        []CandidatesOption
+}
+
+// take takes the options in.
+func (o *batchOptions) take(opts []BatchOption) {
+	for _, opt := range opts {
+		if opt != nil {
+			opt(o)
+		}
+	}
 }
 
 // WithRagged gives each row of a batch a position of its own. Default: one for all.
@@ -86,8 +100,8 @@ type rows[T stream] struct {
 }
 
 func newRows[T stream](n int, o *batchOptions, newStream func() T) (*rows[T], error) {
-	if n < 1 {
-		return nil, fmt.Errorf("%w: not %d", ErrRows, n)
+	if n < 1 || n > maxRows {
+		return nil, fmt.Errorf("%w, and takes %d: not %d", ErrRows, maxRows, n)
 	}
 	r := &rows[T]{streams: make([]T, n), ragged: o.ragged, workers: workers.New(n, o.threads)}
 	for i := range r.streams {
@@ -142,6 +156,9 @@ func (r *rows[T]) each(f func(row int), enough int) error {
 
 // resetAll empties all rows.
 func (r *rows[T]) resetAll() error {
+	if r == nil {
+		return errNotMade
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.usable(false); err != nil {
@@ -152,6 +169,9 @@ func (r *rows[T]) resetAll() error {
 
 // resetMasked empties rows.
 func (r *rows[T]) resetMasked(reset []bool) error {
+	if r == nil {
+		return errNotMade
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.usable(true); err != nil {
@@ -169,6 +189,9 @@ func (r *rows[T]) resetMasked(reset []bool) error {
 
 // positions returns how many tokens each row has.
 func (r *rows[T]) positions() ([]int, error) {
+	if r == nil {
+		return nil, errNotMade
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.state != nil {
@@ -186,6 +209,9 @@ func (r *rows[T]) positions() ([]int, error) {
 
 // bytes returns the memory that the rows hold.
 func (r *rows[T]) bytes() (n int) {
+	if r == nil {
+		return 0
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.streams {
@@ -196,6 +222,9 @@ func (r *rows[T]) bytes() (n int) {
 
 // close ends the goroutines and lets the rows go.
 func (r *rows[T]) close() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.workers.Close()

@@ -2,6 +2,7 @@ package rosa
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"unsafe"
 )
@@ -26,36 +27,41 @@ type branches struct {
 // slabs is the memory of children that do not fit their nodes, in chunks, so that it stays
 // where it is when more comes. Slabs that were outgrown are used again.
 //
-// A slab is at place p: in chunk p>>slabChunkBits, from word p modulo that on. One that is
-// larger than a chunk has as many as it takes, of which the first holds all.
+// Words are counted through all chunks, and a slab is at place p, without a sign: from word
+// 2·p on, since all have an even number of words. One that is larger than a chunk has as
+// many chunks as it takes, of which the first holds all.
 type slabs struct {
 	chunks [][]int32
-	end    int         // place behind the last slab in the chunk that is being filled
-	spare  []int32     // chunks that hold no slab
-	free   [24][]int32 // places, by class
+	end    int              // word behind the last slab in the chunk that is being filled
+	spare  []int32          // chunks that hold no slab
+	free   [classes][]int32 // places, by class
 }
+
+// A slab of codes of the last class has room for all children that a node may have.
+const classes = 32
 
 const slabChunkBits, slabChunk = 12, 1 << 12
 
 // at returns the words from a place on.
 func (s *slabs) at(place int32) []int32 {
-	return s.chunks[uint32(place)>>slabChunkBits][place&(slabChunk-1):]
+	p := uint32(place)
+	return s.chunks[p>>(slabChunkBits-1)][p<<1&(slabChunk-1):]
 }
 
 // take returns the place of a slab of a class, of so many zero words.
 func (s *slabs) take(class, words int) int32 {
 	if free := s.free[class]; len(free) > 0 {
-		place := free[len(free)-1]
+		at := free[len(free)-1]
 		s.free[class] = free[:len(free)-1]
-		clear(s.at(place)[:words])
-		return place
+		clear(s.at(at)[:words])
+		return at
 	}
 	if words > slabChunk {
 		return s.takeLarge(words)
 	}
-	if place := s.end; place&(slabChunk-1) != 0 && place&(slabChunk-1)+words <= slabChunk {
+	if word := s.end; word&(slabChunk-1) != 0 && word&(slabChunk-1)+words <= slabChunk {
 		s.end += words
-		return int32(place)
+		return placeOf(word)
 	}
 	chunk := len(s.chunks)
 	if n := len(s.spare); n > 0 {
@@ -66,17 +72,20 @@ func (s *slabs) take(class, words int) int32 {
 		s.chunks = append(s.chunks, make([]int32, slabChunk))
 	}
 	s.end = chunk<<slabChunkBits + words
-	return int32(chunk << slabChunkBits)
+	return placeOf(chunk << slabChunkBits)
 }
+
+// placeOf returns the place of a word.
+func placeOf(word int) int32 { return int32(uint32(word >> 1)) }
 
 // takeLarge is take of more than a chunk.
 func (s *slabs) takeLarge(words int) int32 {
-	place := len(s.chunks) << slabChunkBits
+	first := len(s.chunks)
 	s.chunks = append(s.chunks, make([]int32, words))
 	for n := slabChunk; n < words; n += slabChunk {
 		s.chunks = append(s.chunks, nil)
 	}
-	return int32(place)
+	return placeOf(first << slabChunkBits)
 }
 
 // reset gives all slabs back.
@@ -90,8 +99,8 @@ func (s *slabs) reset() {
 		case len(chunk) == slabChunk:
 			s.spare = append(s.spare, int32(i))
 		case chunk != nil:
-			class := slices.Index(codeSlabs[:], int32(len(chunk)/2))
-			s.give(class, int32(i<<slabChunkBits))
+			class := slices.Index(codeSlabs[:], len(chunk)/2)
+			s.give(class, placeOf(i<<slabChunkBits))
 		}
 	}
 }
@@ -107,7 +116,7 @@ func (s *slabs) clone() slabs {
 	return c
 }
 
-func (s *slabs) give(class int, place int32) { s.free[class] = append(s.free[class], place) }
+func (s *slabs) give(class int, at int32) { s.free[class] = append(s.free[class], at) }
 
 func (s *slabs) bytes() int {
 	n := cap(s.spare)
@@ -137,8 +146,8 @@ func byteSlabWords(class int) int {
 }
 
 // codeSlabs are how many children a slab of codes has, by class.
-var codeSlabs = func() (n [24]int32) {
-	copy(n[:], []int32{4, 6, 8, 12, 16})
+var codeSlabs = func() (n [classes]int) {
+	copy(n[:], []int{4, 6, 8, 12, 16})
 	for i := firstHashed; i < len(n); i++ {
 		n[i] = 32 << (i - firstHashed)
 	}
@@ -221,11 +230,11 @@ func (s *slabs) eachCode(n *branches, f func(c uint32, child *int32)) {
 	slab := s.at(n.kids[1])[:2*size]
 	if class < firstHashed {
 		for i := range n.tags {
-			f(uint32(slab[i]), &slab[uint32(size)+i])
+			f(uint32(slab[i]), &slab[size+int(i)])
 		}
 		return
 	}
-	for i := int32(0); i < 2*size; i += 2 {
+	for i := 0; i < 2*size; i += 2 {
 		if slab[i+1] != 0 {
 			f(uint32(slab[i]), &slab[i+1])
 		}
@@ -302,12 +311,12 @@ func (s *slabs) codeBranch(n *branches, c uint32) *int32 {
 	if class < firstHashed {
 		for i, x := range slab[:n.tags] {
 			if uint32(x) == c {
-				return &slab[int(size)+i]
+				return &slab[size+i]
 			}
 		}
 		return nil
 	}
-	for i := codeSlot(c, size); ; i = (i + 1) & uint32(size-1) {
+	for i := codeSlot(c, size); ; i = (i + 1) & (size - 1) {
 		if slab[2*i+1] == 0 {
 			return nil
 		}
@@ -317,8 +326,12 @@ func (s *slabs) codeBranch(n *branches, c uint32) *int32 {
 	}
 }
 
-// codeSlot returns where a hashed slab of a size looks for a symbol first.
-func codeSlot(c uint32, size int32) uint32 { return c * 0x9E3779B1 >> 7 & uint32(size-1) }
+// codeSlot returns where a hashed slab of a size looks for a symbol first: by multiplication
+// with a number that nobody knows, so that nobody can choose symbols that meet.
+func codeSlot(c uint32, size int) int { return int(uint64(c)*seed>>32) & (size - 1) }
+
+// seed is an odd number, another in each process. No answer depends on it.
+var seed = rand.Uint64() | 1
 
 // addCode is addByte of a code.
 func (s *slabs) addCode(n *branches, c uint32, child int32) {
@@ -330,7 +343,7 @@ func (s *slabs) addCode(n *branches, c uint32, child int32) {
 		n.kids[1], n.tags = child, c
 		return
 	case n.kids[0] != 0:
-		at := s.take(0, int(2*codeSlabs[0]))
+		at := s.take(0, 2*codeSlabs[0])
 		slab := s.at(at)
 		slab[0], slab[1] = n.kids[2], int32(n.tags)
 		copy(slab[codeSlabs[0]:], n.kids[:2])
@@ -341,23 +354,23 @@ func (s *slabs) addCode(n *branches, c uint32, child int32) {
 	if class >= firstHashed {
 		full -= full / 8
 	}
-	if int32(n.tags) == full {
+	if int(n.tags) == full {
 		class = s.growCodeSlab(n, class)
 	}
 	size := codeSlabs[class]
 	slab := s.at(n.kids[1])
 	if class < firstHashed {
-		slab[n.tags], slab[size+int32(n.tags)] = int32(c), child
+		slab[n.tags], slab[size+int(n.tags)] = int32(c), child
 	} else {
 		putCode(slab, size, c, child)
 	}
 	n.tags++
 }
 
-func putCode(slab []int32, size int32, c uint32, child int32) {
+func putCode(slab []int32, size int, c uint32, child int32) {
 	i := codeSlot(c, size)
 	for slab[2*i+1] != 0 {
-		i = (i + 1) & uint32(size-1)
+		i = (i + 1) & (size - 1)
 	}
 	slab[2*i], slab[2*i+1] = int32(c), child
 }
@@ -365,9 +378,9 @@ func putCode(slab []int32, size int32, c uint32, child int32) {
 // growCodeSlab moves the children of a node to a slab of the next class.
 func (s *slabs) growCodeSlab(n *branches, class int) (next int) {
 	next = class + 1
-	from, count := n.kids[1], int32(n.tags)
+	from, count := n.kids[1], int(n.tags)
 	size, room := codeSlabs[class], codeSlabs[next]
-	to := s.take(next, int(2*room))
+	to := s.take(next, 2*room)
 	old, slab := s.at(from)[:2*size], s.at(to)
 	switch {
 	case next < firstHashed:
@@ -378,7 +391,7 @@ func (s *slabs) growCodeSlab(n *branches, class int) (next int) {
 			putCode(slab, room, uint32(old[i]), old[size+i])
 		}
 	default:
-		for i := int32(0); i < 2*size; i += 2 {
+		for i := 0; i < 2*size; i += 2 {
 			if old[i+1] != 0 {
 				putCode(slab, room, uint32(old[i]), old[i+1])
 			}
@@ -436,7 +449,7 @@ func (s *slabs) removeCode(n *branches, c uint32) {
 		takeCode(slab, size, c)
 		return
 	}
-	last := int32(n.tags)
+	last := int(n.tags)
 	for i := range last {
 		if uint32(slab[i]) == c {
 			slab[i] = slab[last]
@@ -451,8 +464,8 @@ func (s *slabs) removeCode(n *branches, c uint32) {
 
 // takeCode removes a symbol from a hashed slab: what follows it moves up unless it is at
 // its first place then.
-func takeCode(slab []int32, size int32, c uint32) {
-	mask := uint32(size - 1)
+func takeCode(slab []int32, size int, c uint32) {
+	mask := size - 1
 	i := codeSlot(c, size)
 	for uint32(slab[2*i]) != c || slab[2*i+1] == 0 {
 		i = (i + 1) & mask
@@ -482,7 +495,7 @@ func (s *slabs) copyBytes(n *branches) {
 // copyCodes is copyBytes of branches by codes.
 func (s *slabs) copyCodes(n *branches) {
 	if n.kids[0] == 0 && n.tags != 0 {
-		n.kids[1] = s.copy(int(n.kids[2]), n.kids[1], int(2*codeSlabs[n.kids[2]]))
+		n.kids[1] = s.copy(int(n.kids[2]), n.kids[1], 2*codeSlabs[n.kids[2]])
 	}
 }
 

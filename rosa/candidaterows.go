@@ -29,8 +29,9 @@ type CandidateRows struct {
 	Count     []int32 // candidates
 }
 
-// NewCandidateRows returns n rows of so many slots, all zero.
+// NewCandidateRows returns n rows of so many slots, all zero; none if either is negative.
 func NewCandidateRows(n, slots int) CandidateRows {
+	n, slots = max(n, 0), max(slots, 0)
 	r := CandidateRows{
 		Source: make([]int64, n*slots), Length: make([]int64, n*slots),
 		State: make([]int64, n*slots), Frequency: make([]int64, n*slots), Count: make([]int32, n),
@@ -45,7 +46,7 @@ func NewCandidateRows(n, slots int) CandidateRows {
 
 // newRowsOf is NewCandidateRows, or ErrLength if no machine has the memory.
 func newRowsOf(n, slots int) (CandidateRows, error) {
-	const most = min(math.MaxInt/64, 1<<40)
+	const most = min(math.MaxInt/64, 1<<34)
 	if n > most/slots {
 		return CandidateRows{}, fmt.Errorf("%w: %d rows of %d slots are more than memory takes; ask for fewer at a time",
 			ErrLength, n, slots)
@@ -53,7 +54,7 @@ func newRowsOf(n, slots int) (CandidateRows, error) {
 	return NewCandidateRows(n, slots), nil
 }
 
-// Row returns row i, which shares memory.
+// Row returns row i, which shares memory. It panics, as a slice does, if there is none.
 func (r *CandidateRows) Row(i int) CandidateRows {
 	slots := len(r.Source) / len(r.Count)
 	from, to := i*slots, (i+1)*slots
@@ -71,6 +72,9 @@ var rowNames = [...]string{"Source", "Length", "State", "Frequency", "Count"}
 // check returns an error if these are not n rows of so many slots in memory apart, from each
 // other and from what is read.
 func (r *CandidateRows) check(n, slots int, read ...[]int64) error {
+	if r == nil {
+		return fmt.Errorf("%w: no rows for results; make them by NewCandidateRows", ErrLength)
+	}
 	lengths := [...]int{len(r.Source), len(r.Length), len(r.State), len(r.Frequency)}
 	over, want := bits.Mul64(uint64(n), uint64(slots))
 	for i, length := range lengths {
@@ -112,6 +116,9 @@ func spanOf[T int32 | int64](s []T) span {
 
 // spans are those of the memory of rows.
 func (r *CandidateRows) spans() [5]span {
+	if r == nil {
+		return [5]span{}
+	}
 	return [...]span{spanOf(r.Source), spanOf(r.Length), spanOf(r.State), spanOf(r.Frequency), spanOf(r.Count)}
 }
 

@@ -59,7 +59,9 @@ const maxCandidates = 1 << 12
 func NewCandidates(opts ...CandidatesOption) *Candidates {
 	c := new(Candidates)
 	for _, o := range opts {
-		o(c)
+		if o != nil {
+			o(c)
+		}
 	}
 	return c
 }
@@ -264,7 +266,7 @@ func (c *Candidates) Step(token int64) (CandidateRows, error) {
 // StepInto is Step into memory of the caller: one row. On [ErrLength], [ErrOverlap] and
 // [ErrFull] nothing has changed.
 func (c *Candidates) StepInto(row *CandidateRows, token int64) error {
-	if spans := row.spans(); spans != c.checked || len(row.Count) == 0 {
+	if spans := row.spans(); row == nil || spans != c.checked || len(row.Count) == 0 {
 		if err := row.check(1, c.Slots()); err != nil {
 			return err
 		}

@@ -106,7 +106,12 @@ func (d *dictionary) truncate(n int) {
 	}
 }
 
+// reset takes all codes. O(n), not of the tables.
 func (d *dictionary) reset() {
+	if 16*len(d.tokens) < len(d.direct)+len(d.slots) {
+		d.truncate(0)
+		return
+	}
 	d.tokens, d.hashed = d.tokens[:0], 0
 	clear(d.direct)
 	clear(d.slots)
@@ -118,10 +123,10 @@ func (d *dictionary) clone() dictionary {
 
 func (d *dictionary) bytes() int { return 8*cap(d.tokens) + 4*cap(d.direct) + 4*cap(d.slots) }
 
-// spread hashes a token. It is the finaliser of splitmix64: tokens that differ in few bits,
-// high or low, must not meet.
+// spread hashes a token. It is the finaliser of splitmix64, since tokens that differ in few
+// bits, high or low, must not meet; behind seed, since it can be inverted.
 func spread(token int64) uint64 {
-	x := uint64(token)
+	x := uint64(token) ^ seed
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

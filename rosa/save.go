@@ -108,18 +108,20 @@ func Load(r io.Reader, opts ...StateOption) (*State, error) {
 		return nil, fmt.Errorf("%w: it begins with %q, not %q", ErrCorrupt, head[:8], saveMagic)
 	case version != saveVersion:
 		return nil, fmt.Errorf("%w: %d, this is %d", ErrVersion, version, saveVersion)
-	case width != 1 && width != 4, before > math.MaxInt64/2, tokens > MaxTokens, names > math.MaxInt32, width == 1 && names > 0, tokens == 0 && before > 0:
+	case width != 1 && width != 4, before > math.MaxInt64/2, tokens > MaxTokens, names > math.MaxInt32, width == 1 && names > 0:
 		return nil, fmt.Errorf("%w: %d tokens of %d bytes, %d of them names", ErrCorrupt, tokens, width, names)
 	}
 	s := NewState(opts...)
+	// Codes are those of the file: the state gives its own.
+	var file dictionary
 	// In pieces: a length is not to be believed before the bytes are there.
 	err := eachPiece(in, int64(8*names), "names", func(p []byte) error {
 		for ; len(p) > 0; p = p[8:] {
 			name := int64(binary.LittleEndian.Uint64(p))
-			if _, known := s.names.code(name); known || uint64(name) < 256 {
+			if _, known := file.code(name); known || uint64(name) < 256 {
 				return fmt.Errorf("%w: token %d has two codes", ErrCorrupt, name)
 			}
-			s.names.add(name)
+			file.add(name)
 		}
 		return nil
 	})
@@ -137,7 +139,9 @@ func Load(r io.Reader, opts ...StateOption) (*State, error) {
 				if uint64(code) >= 256+names {
 					return fmt.Errorf("%w: code %d of %d", ErrCorrupt, code, 256+names)
 				}
-				token = s.token(code)
+				if token = int64(code); code >= 256 {
+					token = file.tokens[code-256]
+				}
 			}
 			if _, err := s.Step(token); err != nil {
 				return err
@@ -148,8 +152,8 @@ func Load(r io.Reader, opts ...StateOption) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.order != nil {
-		s.names = dictionary{} // the order goes by the tokens themselves
+	if before > 0 && s.order == nil && s.bytes == nil && s.codes == nil {
+		s.bytes = newTree[uint8](s.rollback, s.window) // for what begins has to say
 	}
 	s.begins(int(before))
 	want := sum.Sum32()

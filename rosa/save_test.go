@@ -67,6 +67,51 @@ func TestLoadForgotten(t *testing.T) {
 	}
 }
 
+// TestLoadWindow: a window that is smaller than the saved one, or as small, gives up names
+// while the file is read, whose codes stay as they were.
+func TestLoadWindow(t *testing.T) {
+	x := make([]int64, 1000)
+	for i := range x {
+		x[i] = 1000 + int64(i*7%400)
+	}
+	for _, window := range []int{5, 10, 300} {
+		for n := 200; n <= len(x); n += 67 {
+			s, same := NewState(), NewState(WithWindow(window))
+			_, err := s.Prefill(x[:n])
+			require.NoError(t, err)
+			_, err = same.Prefill(x[:n])
+			require.NoError(t, err)
+			for _, from := range []*State{s, same} {
+				loaded, err := Load(bytes.NewReader(saved(t, from)), WithWindow(window))
+				require.NoError(t, err)
+				require.Equal(t, x[max(0, n-window):n], loaded.Tokens(nil))
+				require.Equal(t, same.Predict(), loaded.Predict())
+			}
+		}
+	}
+}
+
+// TestSaveForgotten: a state of whose tokens none are held is saved and loaded.
+func TestSaveForgotten(t *testing.T) {
+	s := NewState(WithWindow(3))
+	_, err := s.Prefill([]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	require.NoError(t, err)
+	for _, opts := range [][]StateOption{nil, {WithRollback(8)}, {WithBoundedSteps()}, {WithWindow(3), WithRollback(3)}} {
+		loaded, err := Load(bytes.NewReader(saved(t, s)), opts...)
+		require.NoError(t, err)
+		if err = loaded.Rollback(3); err != nil {
+			continue // by a window
+		}
+		require.Equal(t, 7, loaded.Len())
+		again, err := Load(bytes.NewReader(saved(t, loaded)), opts...)
+		require.NoError(t, err)
+		require.Equal(t, 7, again.Len())
+		m, err := again.Prefill([]int64{5, 5, -1, 5})
+		require.NoError(t, err)
+		require.Equal(t, []Match{none, {5, 7, 1}, none, {-1, 8, 1}}, m)
+	}
+}
+
 func TestLoadDamaged(t *testing.T) {
 	for _, x := range [][]int64{nil, {1, 2, 1, 2, 9}, {1, -5, 1 << 40, -5, 1}} {
 		s := NewState()

@@ -40,7 +40,9 @@ type StateOption func(*State)
 
 // WithRollback makes [State.Rollback] of up to n tokens as fast as they came: what they
 // change is noted. Steps take about a third more time then, and the changes of up to 2·n
-// tokens are in memory. With a window, Rollback of up to n tokens is possible. Default 0.
+// tokens are in memory. With a window, Rollback of up to n tokens is possible. Where a long
+// match breaks and that step is taken back and made again, it is as long each time: see
+// [WithBoundedSteps]. Default 0.
 func WithRollback(n int) StateOption {
 	return func(s *State) { s.rollback = min(max(n, 0), maxWindow) }
 }
@@ -48,7 +50,7 @@ func WithRollback(n int) StateOption {
 // WithWindow makes a state look at the last n tokens only and forget the others: matches
 // are those of these tokens as a stream of their own, but sources are still positions in
 // all of the stream, which may be endless. Memory is that of up to 2·n tokens. From 1 to
-// 2³⁰, what is outside counts as the nearest; default all.
+// 2²⁹, what is outside counts as the nearest; default all.
 func WithWindow(n int) StateOption { return func(s *State) { s.window = min(max(n, 1), maxWindow) } }
 
 // WithBoundedSteps makes each step take O(log² n) in the worst case, and not only amortised,
@@ -66,7 +68,9 @@ const maxWindow = 1 << 29
 func NewState(opts ...StateOption) *State {
 	s := new(State)
 	for _, o := range opts {
-		o(s)
+		if o != nil {
+			o(s)
+		}
 	}
 	if s.window > 0 {
 		s.order = nil
@@ -87,6 +91,19 @@ func (s *State) Len() int {
 	return 0
 }
 
+// gone returns how many tokens came before those that are held.
+func (s *State) gone() int {
+	switch {
+	case s.codes != nil:
+		return s.codes.gone
+	case s.bytes != nil:
+		return s.bytes.gone
+	case s.order != nil:
+		return s.order.gone
+	}
+	return 0
+}
+
 // room returns how many tokens may come.
 func (s *State) room() int {
 	switch {
@@ -95,7 +112,7 @@ func (s *State) room() int {
 	case s.limit > 0:
 		return s.limit - s.Len()
 	}
-	return MaxTokens - s.Len()
+	return MaxTokens - (s.Len() - s.gone())
 }
 
 // Step takes a token and returns its match. Amortised O(log n), or as [WithBoundedSteps]

@@ -288,7 +288,11 @@ func (t *tree[S]) bytes() int {
 
 // reset makes the tree that of the empty text, in the memory that it has. O(length).
 func (t *tree[S]) reset() {
-	clear(t.root)
+	if narrow[S]() {
+		clear(t.root)
+	} else {
+		t.root = t.root[:0] // addChild puts 0 where it makes it longer
+	}
 	t.slabs.reset()
 	t.undo.reset()
 	t.window.reset()

@@ -33,6 +33,9 @@
 // A pending (lazy) value of a node is owed to the two nodes below it in its splay tree, and
 // not to itself.
 //
+// A token takes amortised O(log n), but for tokens that were chosen to meet in the hash
+// table: its hash is a part of the ABI. Those of rosa.State cannot be chosen so.
+//
 // Positions have one authority. In a uniform state it is the position of all rows, in a
 // ragged one the array. Both are read before each call and written after it, in the
 // caller's memory, so that another program may have stepped in between.
