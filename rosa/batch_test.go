@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -550,7 +551,7 @@ func TestBatchNotMade(t *testing.T) {
 	require.Zero(t, b.Bytes()+c.Bytes())
 	b.Close()
 	c.Close()
-	_, err = NewBatch(1 << 62)
+	_, err = NewBatch(math.MaxInt)
 	require.ErrorIs(t, err, ErrRows)
 	_, err = NewBatch(1, nil, WithStates(nil))
 	require.NoError(t, err)
