@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 # How long each fuzz target runs: a count of inputs ("2000x") or a time ("1m").
 FUZZTIME ?= 10000x
 # Packages whose code runs on several goroutines, besides the engine.
-RACE     := ./internal/fsys/ ./stringtensor/ ./pipeline/sample/ ./pipeline/source/ ./cmd/... ./examples/... ./bench/pipeline/...
+RACE     := ./internal/fsys/ ./pipeline/resume/ ./stringtensor/ ./pipeline/sample/ ./pipeline/source/ ./cmd/... ./examples/... ./bench/pipeline/...
 # Those in which little does, and the tests that are about it.
 RACEPART := ./pipeline/text/ ./pipeline/source/parquet/ ./rosa/...
 RACETEST := Concurrent|Workers|Fused|Packed|Column|Golden|Batch|Threads|Each|Pool|Panics|Garbage|Late|Uniform
@@ -22,7 +22,7 @@ LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
 # Other machines, and the packages that are built for them, no cgo: those that depend on the
 # machine. The rest takes minutes each and has no code of its own there.
 CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
-PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
+PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/resume/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
 # The main job, on the examples.
 EXAMPLES := examples/corpus
 

@@ -34,7 +34,7 @@ type lane struct {
 // spins is how often a goroutine looks for the next operation, or for the end of one,
 // before it sleeps: a few microseconds, about what it takes to wake it. The caller looks
 // longer, since others are at work then.
-const spins, callerSpins = 4000, 20000
+const spins, callerSpins = 20000, 20000
 
 func newPool(threads int) *pool {
 	p := &pool{lanes: make([]lane, threads), finished: make(chan struct{}, 1)}

@@ -1,0 +1,131 @@
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/rosaline-go/rosaline/internal/fsys"
+)
+
+// LogReport is what is in the file of a log.
+type LogReport struct {
+	Size   int64 // bytes
+	Frames int   // that are sound
+	Hashes uint64
+	States int    // frames with a state
+	First  uint64 // generation of the first frame, 0 if there is none
+	Last   uint64
+	// Damage is the places that are not sound, in order, at most 100 of them. What a crash
+	// left at the end is in Torn.
+	Damage []Damage
+	More   int // damaged places beyond those
+	// Torn is the last one, if nothing sound is behind it. What lies from there on was either
+	// never committed, or the log is damaged: only the tracker tells.
+	Torn *Damage
+}
+
+// Damage is a place in a file that is not sound.
+type Damage struct {
+	Offset int64 // bytes
+	Length int64 // up to what is sound again, or to the end
+	Err    error
+}
+
+// Sound tells whether nothing is wrong, a torn tail included.
+func (r LogReport) Sound() bool { return len(r.Damage) == 0 && r.Torn == nil }
+
+// maxDamage is how many damaged places a report lists.
+const maxDamage = 100
+
+func (r *LogReport) damage(d Damage) {
+	if len(r.Damage) == maxDamage {
+		r.More++
+		return
+	}
+	r.Damage = append(r.Damage, d)
+}
+
+// InspectLog reports what is in a log, without a change. It reads on behind what is damaged,
+// at the next sound header of a frame. It takes time of the size of the file and memory of the
+// largest frame. What is wrong with the log is in the report; the error is that of the file, or
+// [ErrForeign] or [ErrVersion] if it is not for this program.
+func InspectLog(name string, opts ...Option) (LogReport, error) {
+	f, err := configure(opts).fs.Open(name)
+	if err != nil {
+		return LogReport{}, fmt.Errorf("resume: log %s: %w", name, err)
+	}
+	r, err := inspect(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = fmt.Errorf("resume: log %s: %w", name, err)
+	}
+	return r, err
+}
+
+func inspect(f fsys.File) (LogReport, error) {
+	var r LogReport
+	var err error
+	if r.Size, err = f.Size(); err != nil {
+		return r, err
+	}
+	head := make([]byte, min(r.Size, logHeaderSize))
+	if err := readFull(f, head, 0); err != nil {
+		return r, err
+	}
+	switch err := checkLogHeader(head); {
+	case errors.Is(err, ErrForeign), errors.Is(err, ErrVersion) && logSumHolds(head):
+		return r, err
+	case err != nil:
+		r.damage(Damage{0, int64(len(head)), err})
+	}
+	in := newFrameReader(f, r.Size)
+	hashes, known := uint64(0), true // known: no frame before was lost
+	for {
+		var fr frame
+		err := in.next(&fr)
+		var bad *badFrame
+		switch {
+		case err == io.EOF:
+			return r, nil
+		case errors.As(err, &bad):
+			if bad.newer {
+				return r, bad
+			}
+			// A length that is known may be trusted, its header is sound.
+			to := bad.offset + bad.length
+			if bad.length == 0 {
+				behind, err := nextHeader(f, bad.offset+1, r.Size)
+				if err != nil {
+					return r, err
+				}
+				to = behind.offset
+			}
+			d := Damage{bad.offset, to - bad.offset, bad}
+			if to == r.Size {
+				r.Torn = &d
+				return r, nil
+			}
+			r.damage(d)
+			known = false
+			in.seek(to)
+			continue
+		case err != nil:
+			return r, err
+		}
+		if known {
+			if err := fr.follows(r.Last, hashes); err != nil {
+				r.damage(Damage{fr.offset, fr.length, err})
+			}
+		}
+		known, hashes = true, fr.before+uint64(len(fr.hashes))
+		if r.Frames == 0 {
+			r.First = fr.generation
+		}
+		r.Last = fr.generation
+		r.Frames++
+		r.Hashes += uint64(len(fr.hashes))
+		if len(fr.state) > 0 {
+			r.States++
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rosaline-go/rosaline/internal/fsys"
+)
+
+// Option changes how files are opened.
+type Option func(*config)
+
+type config struct {
+	fs        fsys.FS
+	holder    string
+	maxFrames int
+}
+
+// WithFS sets the files. Default those of the operating system; others are for tests.
+func WithFS(files fsys.FS) Option { return func(c *config) { c.fs = files } }
+
+// WithHolder sets how this writer is named to others that find a tracker locked. Default the
+// number of the process and the name of the machine.
+func WithHolder(name string) Option { return func(c *config) { c.holder = name } }
+
+// WithMaxFrames sets how many frames a log may have, beyond twice those that its hashes need,
+// until it is [Log.Worn] and is compacted when it is opened. Default 65536; at least 1.
+func WithMaxFrames(n int) Option { return func(c *config) { c.maxFrames = max(1, n) } }
+
+func configure(opts []Option) config {
+	c := config{fs: fsys.OS{}, maxFrames: 1 << 16}
+	for _, o := range opts {
+		o(&c)
+	}
+	if c.holder == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "this machine"
+		}
+		c.holder = fmt.Sprintf("process %d on %s", os.Getpid(), host)
+	}
+	return c
+}
+
+// exists tells whether there is a file.
+func (c config) exists(name string) (bool, error) {
+	f, err := c.fs.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// unfinished is the name of a file that is being made.
+func unfinished(name string) string { return name + ".new" }
+
+// create makes a file under another name, in place of what a crash has left there.
+func (c config) create(name string) (fsys.File, error) {
+	if err := c.fs.Remove(unfinished(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return c.fs.Create(unfinished(name))
+}
+
+// finish gives a file that is whole and synced its name.
+func (c config) finish(name string) error {
+	if err := c.fs.Rename(unfinished(name), name); err != nil {
+		return err
+	}
+	return c.fs.SyncDir(filepath.Dir(name))
+}
+
+// makeFile makes a file that is there as a whole or not at all.
+func (c config) makeFile(name string, content []byte) error {
+	f, err := c.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Append(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return c.finish(name)
+}
+
+// foreign names the kind of a file by its first bytes, if it is known and not the one that is
+// wanted.
+func foreign(head []byte, want string) string {
+	for _, kind := range []struct{ magic, name string }{
+		{luminamoonMagic, "a luminamoon checkpoint; import it"},
+		{slotMagic, "a tracker"},
+		{logMagic, "a dedup log"},
+	} {
+		if len(head) >= 4 && string(head[:4]) == kind.magic && kind.magic != want {
+			return kind.name
+		}
+	}
+	return ""
+}
