@@ -49,7 +49,7 @@ func (d *dictionary) add(token int64) {
 	case uint64(token) < uint64(len(d.direct)):
 		d.direct[token] = uint32(n)
 	case uint64(token) < uint64(directPays*n/2):
-		d.rebuild(1<<bits.Len64(uint64(token)), len(d.slots))
+		d.rebuild(1<<bits.Len64(uint64(token)), max(64, len(d.slots)))
 	case 2*(d.hashed+1) > len(d.slots):
 		d.rebuild(len(d.direct), max(64, 2*len(d.slots)))
 	default:

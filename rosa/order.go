@@ -20,7 +20,10 @@ import (
 //     So to take the newest prefix out again, no more is to be known.
 //
 // The empty prefix is the least of all, and not in it. Nothing is ever copied to make room,
-// but for tables of bounded size: that would be a long step.
+// but for tables of bounded size: that would be a long step. Nodes with little in them join
+// their neighbours and are used again, so that memory is that of the most prefixes at a time,
+// whatever was taken back: 26 bytes each, mostly, and at most 62 (12 of its place; 7 of them
+// or more have a leaf).
 type order struct {
 	places chunks[place] // by end
 	leaves chunks[leafNode]
@@ -84,8 +87,9 @@ const (
 	leafFan  = 30
 	innerFan = 31
 
-	// A node that is split has got at least 15 kids since it was made or last split, so
-	// that this height takes 15¹⁷ steps, those taken back included.
+	// Two nodes side by side under a parent have 16 kids together at least: the halves of a
+	// full one have 15 each, and what shrinks joins a neighbour if they have less than 21. A
+	// tree of height 11 so takes 4.6·10⁹ prefixes, more than MaxTokens, and there is room.
 	maxHeight = 17
 
 	// The LCS of nothing, and one that is not known.

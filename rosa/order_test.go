@@ -57,6 +57,13 @@ func requireSound(t require.TestingT, x []int64, o *order) {
 		require.Positive(t, n.count)
 		all := summary{n.first[0], math.MaxInt32, -1}
 		for k, kid := range n.kids[:n.count] {
+			if k > 0 {
+				both, full := countOf(o, level-1, n.kids[k-1])+countOf(o, level-1, kid), o.shape.innerFan
+				if level == 1 {
+					full = o.shape.leafFan
+				}
+				require.Greater(t, both, full/2, "level %d", level-1)
+			}
 			below := walk(level-1, kid, v)
 			require.Equal(t, below, summary{n.first[k], n.least[k], n.newest[k]})
 			all.least, all.newest = min(all.least, below.least), max(all.newest, below.newest)
@@ -64,6 +71,9 @@ func requireSound(t require.TestingT, x []int64, o *order) {
 		return all
 	}
 	walk(o.height, o.root, 0)
+	if o.height > 0 {
+		require.Greater(t, o.inner(o.root).count, int32(1))
+	}
 	require.Zero(t, o.leaf(lastLeaf).next)
 	require.Equal(t, len(x), seen)
 	i := int32(len(x) - 1)
@@ -72,6 +82,163 @@ func requireSound(t require.TestingT, x []int64, o *order) {
 		require.Equal(t, o.path[level-1].node, o.inner(o.path[level].node).kids[o.path[level].at])
 	}
 	require.Equal(t, o.root, o.path[o.height].node)
+}
+
+// countOf returns how many prefixes or kids a node, at a level, has.
+func countOf(o *order, level, v int32) int32 {
+	if level > 0 {
+		return o.inner(v).count
+	}
+	return o.leaf(v).count
+}
+
+// nodesOf returns how many nodes there are at each level.
+func nodesOf(o *order) []int {
+	n := make([]int, o.height+1)
+	var walk func(level, v int32)
+	walk = func(level, v int32) {
+		n[level]++
+		if level > 0 {
+			for _, kid := range o.inner(v).kids[:o.inner(v).count] {
+				walk(level-1, kid)
+			}
+		}
+	}
+	walk(o.height, o.root)
+	return n
+}
+
+// TestOrderMerges: nodes of all levels become one with a neighbour as tokens are taken back
+// one by one, and the order is sound.
+func TestOrderMerges(t *testing.T) {
+	r := splitmix64(6)
+	s := NewState(WithBoundedSteps())
+	useSmallNodes(s)
+	o := s.order
+	var x []int64
+	var merged [maxHeight]int
+	for range 60 {
+		// Copies of the last tokens are neighbours of them: others are split off, and stay alone.
+		for range r.below(60) {
+			x = append(x, int64(r.below(4)))
+		}
+		last := x[max(0, len(x)-30):]
+		for range r.below(6) {
+			x = append(x, last...)
+		}
+		require.NoError(t, s.PrefillInto(make([]Match, len(x)-s.Len()), x[s.Len():]))
+		requireSound(t, x, o)
+		for back := r.below(uint64(len(x) + 1)); back > 0 && len(x) > 1; back-- {
+			before := nodesOf(o)
+			var counts [maxHeight]int32 // of the nodes around the last prefix
+			for level := range o.height {
+				counts[level] = countOf(o, level, o.path[level].node)
+			}
+			x = x[:len(x)-1]
+			require.NoError(t, s.Rollback(1))
+			for level, n := range nodesOf(o) {
+				if n < before[level] && level < len(before)-1 && counts[level] > 1 {
+					merged[level]++ // it was not left empty
+				}
+			}
+			if back%16 == 0 {
+				requireSound(t, x, o)
+			}
+		}
+		requireSound(t, x, o)
+		if len(x) > 0 {
+			want, err := NewState().Prefill(x)
+			require.NoError(t, err)
+			require.Equal(t, want[len(x)-1], s.Predict())
+		}
+	}
+	t.Log("merges by level:", merged)
+	for level := range 4 {
+		require.Positive(t, merged[level], "level %d", level)
+	}
+}
+
+// TestBoundedStepsBackAndForth holds what drafts cost that come and are taken back: the
+// nodes that a step, or a token that is taken back, looks at, and the memory of a token of
+// the most there were.
+func TestBoundedStepsBackAndForth(t *testing.T) {
+	n := 20_000
+	if testing.Short() {
+		n = 5_000
+	}
+	for _, c := range []struct {
+		name        string
+		copied      int // so many of the last tokens are the draft, or another token if 0
+		times, back int // the draft comes so many times; up to so many tokens are taken back, or the drafts if 0
+	}{
+		{"copies of the last 440", 440, 30, 0}, {"the last 440 again", 440, 1, 0}, {"the last 30 again", 30, 30, 0},
+		{"others", 0, 30, 0}, {"up to 30", 0, 1, 30}, {"up to 1000", 0, 1, 1000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := splitmix64(1)
+			s := NewState(WithBoundedSteps())
+			o := s.order
+			var x []int64
+			peak, steps, visits, backVisits := 0, 0, int32(0), int32(0)
+			step := func(token int64) {
+				x = append(x, token)
+				_, err := s.Step(token)
+				require.NoError(t, err)
+				steps++
+				peak = max(peak, len(x))
+				log := int32(bits.Len(uint(len(x))))
+				if visits = max(visits, o.visits); o.visits > log*log+32 {
+					t.Fatalf("at %d: %d nodes are visited", len(x), o.visits)
+				}
+			}
+			takeBack := func(n int) {
+				o.visits = 0
+				require.NoError(t, s.Rollback(n))
+				log := int32(bits.Len(uint(len(x))))
+				x = x[:len(x)-n]
+				if n == 1 {
+					backVisits = max(backVisits, o.visits)
+				}
+				if o.visits > int32(n)*(8*log)+log*log+32 {
+					t.Fatalf("at %d: %d nodes are visited to take %d back", len(x), o.visits, n)
+				}
+			}
+			for len(x) < n && steps < 25*n {
+				more := 400
+				if c.back > 0 {
+					more = 1 + int(r.below(uint64(c.back)))*11/10
+				}
+				for range more {
+					step(int64(r.below(4)))
+				}
+				if c.back > 0 {
+					takeBack(1 + int(r.below(uint64(min(len(x), c.back)))))
+					continue
+				}
+				last, from := x[max(0, len(x)-c.copied):], len(x)
+				for range c.times {
+					if c.copied == 0 {
+						step(int64(r.below(4)))
+					}
+					for _, token := range last[:min(c.copied, len(last))] {
+						step(token)
+					}
+				}
+				for range 10 {
+					if len(x) > from {
+						takeBack(1)
+					}
+				}
+				takeBack(len(x) - from)
+			}
+			a := float64(s.Bytes()) / float64(peak)
+			t.Logf("%d tokens, %d at a time: %d nodes a step at most, %d a token back, %.1f bytes a token", len(x), peak, visits, backVisits, a)
+			require.LessOrEqual(t, a, 36.0)
+			if len(x) < 5000 {
+				requireSound(t, x, o)
+			}
+		})
+	}
 }
 
 // TestOrderIsSound: it grows and shrinks, through several levels of nodes.

@@ -95,44 +95,102 @@ func (o *order) remove() {
 	}
 	copy(l.ends[k:], l.ends[k+1:l.count])
 	copy(l.lcs[k:], l.lcs[k+1:l.count])
-	if l.count--; l.count > 0 {
-		o.refresh(0, v)
+	l.count--
+	o.shrunk(0, v)
+}
+
+// shrunk mends what is above node v, at a level, which has lost a prefix or a kid. If it is
+// empty it goes, and if it has little and so has a neighbour of the same parent, they become
+// one; then the parent has lost a kid. O(fan) a level.
+func (o *order) shrunk(level, v int32) {
+	for ; level < o.height; level++ {
+		count, most := o.fill(level, v)
+		if count >= most {
+			o.refresh(level, v)
+			return
+		}
+		p := *o.parent(level, v)
+		n := o.inner(p)
+		k := n.index(v)
+		switch {
+		case count == 0:
+		case k > 0 && o.fits(level, n.kids[k-1], count):
+			o.merge(level, n.kids[k-1], v)
+			n.set(k-1, o.summary(level, n.kids[k-1]))
+		case k+1 < n.count && o.fits(level, n.kids[k+1], count):
+			k++
+			o.merge(level, v, n.kids[k])
+			n.set(k-1, o.summary(level, v))
+		default:
+			o.refresh(level, v)
+			return
+		}
+		o.release(level, n.kids[k])
+		n.drop(k)
+		v = p
+	}
+	for o.height > 0 && o.inner(o.root).count == 1 {
+		only := o.inner(o.root).kids[0]
+		o.release(o.height, o.root)
+		o.root = only
+		o.height--
+		*o.parent(o.height, only) = 0
+	}
+}
+
+// fill returns how many prefixes or kids a node, at a level, has, and how many two may have
+// to become one. That is two thirds of a full node: what comes of two is not soon to be split
+// and what comes of a split is not soon one again.
+func (o *order) fill(level, v int32) (count, most int32) {
+	if level > 0 {
+		return o.inner(v).count, o.shape.innerFan * 2 / 3
+	}
+	return o.leaf(v).count, o.shape.leafFan * 2 / 3
+}
+
+// fits reports whether a node, at a level, and one with so many may become one.
+func (o *order) fits(level, v, others int32) bool {
+	count, most := o.fill(level, v)
+	return count+others <= most
+}
+
+// merge moves all of node right, at a level, behind what is in node left, which is before it.
+func (o *order) merge(level, left, right int32) {
+	if level == 0 {
+		l, r := o.leaf(left), o.leaf(right)
+		copy(l.ends[l.count:], r.ends[:r.count])
+		copy(l.lcs[l.count:], r.lcs[:r.count])
+		l.count += r.count
+		for _, j := range r.ends[:r.count] {
+			o.places.at(j).leaf = left
+		}
 		return
 	}
+	l, r := o.inner(left), o.inner(right)
+	copy(l.kids[l.count:], r.kids[:r.count])
+	copy(l.first[l.count:], r.first[:r.count])
+	copy(l.least[l.count:], r.least[:r.count])
+	copy(l.newest[l.count:], r.newest[:r.count])
+	l.count += r.count
+	for _, kid := range r.kids[:r.count] {
+		*o.parent(level-1, kid) = left
+	}
+}
+
+// release makes a node, at a level, one to be used again. A leaf leaves the line of leaves.
+func (o *order) release(level, v int32) {
+	if level > 0 {
+		o.inner(v).parent, o.freeInner = o.freeInner, v
+		return
+	}
+	l := o.leaf(v)
 	if l.prev != 0 {
 		o.leaf(l.prev).next = l.next
 	}
 	if l.next != 0 {
 		o.leaf(l.next).prev = l.prev
 	}
-	p := l.parent
 	l.parent, o.freeLeaf = o.freeLeaf, v
-	o.abandon(v, p)
-}
-
-// abandon takes node v, which has become empty, from its parent p.
-func (o *order) abandon(v, p int32) {
-	for level := int32(1); level <= o.height; level++ {
-		n := o.inner(p)
-		k := n.index(v)
-		copy(n.kids[k:], n.kids[k+1:n.count])
-		copy(n.first[k:], n.first[k+1:n.count])
-		copy(n.least[k:], n.least[k+1:n.count])
-		copy(n.newest[k:], n.newest[k+1:n.count])
-		if n.count--; n.count > 0 {
-			o.refresh(level, p)
-			break
-		}
-		v, p = p, n.parent
-		n.parent, o.freeInner = o.freeInner, v
-	}
-	for o.height > 0 && o.inner(o.root).count == 1 {
-		n := o.inner(o.root)
-		n.parent, o.freeInner = o.freeInner, o.root
-		o.root = n.kids[0]
-		o.height--
-		*o.parent(o.height, o.root) = 0
-	}
 }
 
 // splitLeaf moves half of a full leaf into a new one behind it, which it returns.
@@ -296,6 +354,15 @@ func (n *innerNode) index(v int32) int32 {
 		}
 	}
 	return 0
+}
+
+// drop takes kid k out.
+func (n *innerNode) drop(k int32) {
+	copy(n.kids[k:], n.kids[k+1:n.count])
+	copy(n.first[k:], n.first[k+1:n.count])
+	copy(n.least[k:], n.least[k+1:n.count])
+	copy(n.newest[k:], n.newest[k+1:n.count])
+	n.count--
 }
 
 func (n *innerNode) set(k int32, s summary) {
