@@ -1,6 +1,8 @@
 package rosa
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"unsafe"
 )
@@ -11,7 +13,7 @@ type class struct {
 	length    int32 // of the longest substring
 	link      int32 // class of its longest suffix that also ends elsewhere
 	frequency int32 // number of ends
-	ends      int32 // the newest; the number of a ring where more are kept and there are
+	ends      int32 // the newest; the place of a ring where more are kept and there are
 	branches
 }
 
@@ -42,11 +44,7 @@ type automaton struct {
 // newAutomaton returns the automaton of the empty text of bytes, which keeps so many ends a
 // class at least.
 func newAutomaton(ends int) *automaton {
-	a := &automaton{classes: make([]class, 1, 8), root: make([]int32, 256)}
-	for 1<<a.rings.shift < ends {
-		a.rings.shift++
-	}
-	return a
+	return &automaton{classes: make([]class, 1, 8), root: make([]int32, 256), rings: newRings(ends)}
 }
 
 // len returns the length of the text.
@@ -99,7 +97,6 @@ func (a *automaton) reserve(n int) {
 	a.classes = slices.Grow(a.classes, n)
 	if a.paths.used() {
 		a.paths.nodes = slices.Grow(a.paths.nodes, n)
-		a.paths.owed.words = slices.Grow(a.paths.owed.words, n<<a.rings.shift)
 	}
 }
 
@@ -109,13 +106,12 @@ func (a *automaton) split(q, p int32, c uint32) int32 {
 	if a.paths.used() {
 		a.splay(q)
 	}
+	a.spareRings(1)
 	m, n := int32(len(a.classes)), a.classes[q]
 	n.length = a.classes[p].length + 1
 	a.copyEdges(&n)
 	if a.rings.shift > 0 && n.frequency > 1 {
-		ring := a.rings.add()
-		copy(a.rings.at(ring), a.rings.at(n.ends))
-		n.ends = ring
+		n.ends = a.rings.copy(&a.rings, n.ends, n.frequency)
 	}
 	a.classes = append(a.classes, n)
 	a.classes[q].link = m
@@ -139,7 +135,7 @@ func (a *automaton) split(q, p int32, c uint32) int32 {
 // accessed.
 func (a *automaton) touch(v, end int32) {
 	if a.paths.used() {
-		a.paths.touch(v, end)
+		a.touchPath(v, end)
 		return
 	}
 	n := int64(0)
@@ -150,7 +146,7 @@ func (a *automaton) touch(v, end int32) {
 	}
 	a.climbs += n
 	if a.climbs > climbsPerLeaf*int64(end)+climbsAtLeast {
-		a.paths.build(a.classes, a.rings.shift)
+		a.paths.build(a.classes)
 	}
 }
 
@@ -159,20 +155,45 @@ func (a *automaton) addEnd(s *class, end int32) {
 	if a.rings.shift == 0 {
 		s.ends = end
 	} else {
-		if s.frequency == 1 {
-			a.addRing(s)
-		}
-		ring := a.rings.at(s.ends)
-		ring[int(s.frequency)&(len(ring)-1)] = end
+		a.push(&s.ends, s.frequency, end)
 	}
 	s.frequency++
 }
 
-// addRing gives a class that has one end a ring of ends.
-func (a *automaton) addRing(s *class) {
-	ring := a.rings.add()
-	a.rings.at(ring)[0] = s.ends
-	s.ends = ring
+// push appends an end to a sequence of n > 0, where more than one is kept. The sequence is
+// that of a class or a node.
+func (a *automaton) push(at *int32, n, end int32) {
+	r := &a.rings
+	size := r.shift
+	if n == 1 || r.least != size {
+		if size = r.bits(n + 1); n == 1 || n == 1<<(size-1) && size > r.least {
+			a.spareRings(1)
+			size = r.bits(n + 1)
+			r.enlarge(at, n, size)
+		}
+	}
+	r.words[int(*at)<<(r.least&31)+int(n)&(1<<(size&31)-1)] = end
+}
+
+// spareRings makes sure that there are places for so many more rings of any size. If there
+// might not be, places become those of units twice as large, and all rings move, in time of
+// the classes: O(1) amortised, since memory has doubled.
+func (a *automaton) spareRings(n int) {
+	for !a.rings.fits(n) {
+		old := a.rings
+		a.rings.words, a.rings.free = nil, [maxRing + 1]int32{}
+		a.rings.least++
+		for v := range a.classes {
+			if s := &a.classes[v]; s.frequency > 1 {
+				s.ends = a.rings.copy(&old, s.ends, s.frequency)
+			}
+		}
+		for v := range a.paths.nodes {
+			if u := &a.paths.nodes[v]; u.owes > 1 {
+				u.end = a.rings.copy(&old, u.end, u.owes)
+			}
+		}
+	}
 }
 
 // bytes returns the memory of the automaton.
@@ -191,7 +212,7 @@ func (a *automaton) reset() {
 	a.classes[0] = class{}
 	*a = automaton{
 		classes: a.classes[:1], root: a.root, slabs: a.slabs, wide: a.wide,
-		rings: rings{words: a.rings.words[:0], shift: a.rings.shift},
+		rings: a.rings.emptied(),
 	}
 }
 
@@ -205,37 +226,118 @@ func (a *automaton) clone() *automaton {
 	return &c
 }
 
-// rings is memory for sequences of which the last 1<<shift are kept: number k, from 0 on,
-// at place k modulo that.
+// rings is memory for sequences of ends, of which the last 1<<shift are kept. Of n > 1 ends
+// they lie in a ring of bits(n), number k, from 0 on, at place k modulo its size: of two to
+// four ends in a ring of four, of more in one of the next power of two, up to 1<<shift. So
+// there are more places than ends, but less than twice as many, or four.
+//
+// A ring that is outgrown or given back is used again, as it is or in pieces. The place of a
+// ring is in units of the smallest.
 type rings struct {
 	words []int32
+	free  [maxRing + 1]int32 // by bits: place of the first, and 1, or 0; its first word is the next
 	shift uint8
+	least uint8 // bits of the smallest
+	most  int32 // units; less in tests
 }
 
-// add returns the number of a new ring. What it holds is undefined.
-func (r *rings) add() int32 {
-	at, size := len(r.words), r.size()
-	r.words = slices.Grow(r.words, size)[:at+size]
-	return int32(at >> (r.shift & 31))
+// maxRing is the bits of the largest ring: maxCandidates ends.
+const maxRing = 12
+
+// newRings returns rings that keep so many ends at least.
+func newRings(ends int) rings {
+	return rings{shift: uint8(bits.Len(uint(ends - 1))), most: math.MaxInt32}.emptied()
 }
 
-// at returns a ring.
-func (r *rings) at(ring int32) []int32 {
-	at := int(ring) << (r.shift & 31) // the mask spares the compiler a look at large shifts
-	return r.words[at : at+r.size()]
+// emptied returns rings without any, in the same memory.
+func (r rings) emptied() rings {
+	return rings{words: r.words[:0], shift: r.shift, least: min(r.shift, 2), most: r.most}
 }
 
-// size returns how many a ring has.
-func (r *rings) size() int { return 1 << (r.shift & 31) }
+// bits returns the logarithm of the size of a ring of n > 1 ends.
+func (r *rings) bits(n int32) uint8 {
+	if r.least == r.shift {
+		return r.shift
+	}
+	return min(r.shift, max(r.least, uint8(bits.Len32(uint32(n-1)))))
+}
 
-// pour appends a sequence of n to one of m, both in rings of the same size.
-func pour(dst []int32, m int32, src []int32, n int32) {
-	mask := int32(len(dst) - 1)
-	for k := max(0, n-int32(len(dst))); k < n; k++ {
-		dst[(m+k)&mask] = src[k&mask]
+// at returns the ring of n > 1 ends at a place.
+func (r *rings) at(place, n int32) []int32 {
+	from := int(place) << (r.least & 31) // the masks spare the compiler a look at large shifts
+	return r.words[from : from+1<<(r.bits(n)&31)]
+}
+
+// fits reports whether there are places for n more rings of any size. Where all have one,
+// there are: there are no more rings than classes and nodes.
+func (r *rings) fits(n int) bool {
+	return r.least == r.shift || len(r.words)>>r.least+n<<(r.shift-r.least) <= int(r.most)
+}
+
+// take returns the place of a ring, which may hold anything. It may move all rings.
+func (r *rings) take(size uint8) int32 {
+	for larger := size; larger <= r.shift; larger++ {
+		place := r.free[larger] - 1
+		if place < 0 {
+			continue
+		}
+		r.free[larger] = r.words[int(place)<<r.least]
+		for larger > size {
+			larger--
+			r.give(place+1<<(larger-r.least), larger)
+		}
+		return place
+	}
+	n := len(r.words)
+	r.words = slices.Grow(r.words, 1<<size)[:n+1<<size]
+	return int32(n >> r.least)
+}
+
+// give says that a ring is not used any more.
+func (r *rings) give(place int32, size uint8) {
+	r.words[int(place)<<r.least] = r.free[size]
+	r.free[size] = place + 1
+}
+
+// copy returns the place of a copy of n > 1 ends in other rings, or in these.
+func (r *rings) copy(from *rings, place, n int32) int32 {
+	c := r.take(r.bits(n))
+	copy(r.at(c, n), from.at(place, n))
+	return c
+}
+
+// enlarge moves n > 0 ends into a ring with room for more.
+func (r *rings) enlarge(at *int32, n int32, size uint8) {
+	place := r.take(size)
+	if n == 1 {
+		r.words[int(place)<<r.least] = *at
+	} else {
+		// None of them is at the place of another in the larger.
+		copy(r.words[int(place)<<r.least:], r.at(*at, n)[:n])
+		r.give(*at, r.bits(n))
+	}
+	*at = place
+}
+
+// pour appends m > 1 ends, which are in a ring, to n.
+func (r *rings) pour(at *int32, n, place, m int32) {
+	size := r.bits(n + m)
+	switch {
+	case n == 0:
+		*at = r.take(size)
+	case n == 1 || r.bits(n) < size:
+		r.enlarge(at, n, size)
+	}
+	dst, src := r.at(*at, n+m), r.at(place, m)
+	for k := max(0, m-int32(len(dst))); k < m; k++ {
+		dst[int(n+k)&(len(dst)-1)] = src[int(k)&(len(src)-1)]
 	}
 }
 
-func (r *rings) clone() rings { return rings{slices.Clone(r.words), r.shift} }
+func (r *rings) clone() rings {
+	c := *r
+	c.words = slices.Clone(r.words)
+	return c
+}
 
 func (r *rings) bytes() int { return 4 * cap(r.words) }

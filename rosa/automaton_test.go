@@ -2,6 +2,7 @@ package rosa
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/rosaline-go/rosaline/internal/lineartime"
@@ -74,6 +75,37 @@ func TestAutomatonMemory(t *testing.T) {
 		t.Logf("%-10s %4.0f and %4.0f B/token", in.name, float64(c.Bytes())/float64(n), float64(s.Bytes())/float64(n))
 		require.LessOrEqual(t, float64(c.Bytes())/float64(n), 200.0, in.name)
 		require.LessOrEqual(t, float64(s.Bytes())/float64(n), 150.0, in.name)
+	}
+}
+
+// TestRingMemory: rings grow with what they hold, whatever may be asked for.
+func TestRingMemory(t *testing.T) {
+	n := 10_000
+	for name, token := range map[string]func(i int) int64{
+		"ASCII": random(95)(n), "4-bit": random(16)(n), "unary": func(int) int64 { return 0 },
+		"text": text(n), "period": func(i int) int64 { return int64(i * i % 16) },
+	} {
+		stream := func(r int, climbs int64) *Candidates {
+			c := NewCandidates(WithSuffixes(1), WithOccurrences(r))
+			c.begin()
+			c.automaton.climbs = climbs
+			for i := range n {
+				c.skip(token(i))
+			}
+			return c
+		}
+		kept := 0
+		for _, s := range stream(1, math.MinInt64/2).automaton.classes {
+			if s.frequency > 1 {
+				kept += 4 * min(int(s.frequency), 4096)
+			}
+		}
+		for how, climbs := range map[string]int64{"climbing": math.MinInt64 / 2, "linked": math.MaxInt64 / 2} {
+			few, all := stream(4, climbs).Bytes(), stream(4096, climbs).Bytes()
+			t.Logf("%s, %s: %.1f B/token, %.1f where R is 4, of %.1f kept: %.2f", name, how, float64(all)/float64(n),
+				float64(few)/float64(n), float64(kept)/float64(n), float64(all-few)/float64(kept))
+			require.LessOrEqual(t, all, few+5*kept/2, "%s, %s", name, how)
+		}
 	}
 }
 
@@ -157,7 +189,7 @@ func TestLeaveShortensTheWay(t *testing.T) {
 		}
 	}
 	// One path, the deepest class at its root, the others from the least one to the right.
-	a.paths.build(a.classes, 0)
+	a.paths.build(a.classes)
 	nodes := a.paths.nodes
 	nodes[n].left, nodes[1].parent, nodes[n].parent = 1, n, 0
 	for v := int32(2); v < n; v++ {

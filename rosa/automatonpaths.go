@@ -9,10 +9,9 @@ import "slices"
 // As in linkCut, the splay tree of a preferred path holds it by depth, the root is in no
 // path, and 0 is none. The ends of the classes of one path are not the same here: an end
 // that is added is owed by the root of the splay tree, to itself and all below, until they
-// are asked: how many ends are owed, and in a ring the newest of them.
+// are asked: how many ends are owed, and the newest of them, as many as a class keeps.
 type classPaths struct {
 	nodes   []pathNode
-	owed    rings   // by node
 	stack   []int32 // nodes on the way to the place of above
 	visited int     // by above, since access
 }
@@ -21,31 +20,27 @@ type classPaths struct {
 type pathNode struct {
 	left, right, parent int32
 	owes                int32 // ends that it and all below it have not got
-	end                 int32 // the first of those; the newest are in owed if there are more
+	end                 int32 // the newest; the place of a ring where more are kept and there are
 }
 
 func (p *classPaths) used() bool { return p.nodes != nil }
 
-func (p *classPaths) bytes() int { return 20*cap(p.nodes) + p.owed.bytes() + 4*cap(p.stack) }
+func (p *classPaths) bytes() int { return 20*cap(p.nodes) + 4*cap(p.stack) }
 
 func (p *classPaths) clone() classPaths {
-	return classPaths{nodes: slices.Clone(p.nodes), owed: p.owed.clone()}
+	return classPaths{nodes: slices.Clone(p.nodes)}
 }
 
 // build makes a path of each class.
-func (p *classPaths) build(classes []class, shift uint8) {
+func (p *classPaths) build(classes []class) {
 	p.nodes = make([]pathNode, len(classes), cap(classes))
-	p.owed = rings{make([]int32, len(classes)<<shift, cap(classes)<<shift), shift}
 	for v := range classes {
 		p.nodes[v].parent = classes[v].link
 	}
 }
 
 // add makes a path of the next class.
-func (p *classPaths) add() {
-	p.nodes = append(p.nodes, pathNode{})
-	p.owed.add()
-}
+func (p *classPaths) add() { p.nodes = append(p.nodes, pathNode{}) }
 
 // insert makes a place for the next class m, which was split off class q, between q and what
 // q links to. q has been splayed.
@@ -107,25 +102,22 @@ func (a *automaton) leave(v int32, count int) {
 	}
 }
 
-// touch adds an end to class v, which has been accessed, and to those on its links.
-func (p *classPaths) touch(v, end int32) {
+// touchPath adds an end to class v, which has been accessed, and to those on its links.
+func (a *automaton) touchPath(v, end int32) {
+	p := &a.paths
 	for !p.isRoot(v) {
 		v = p.nodes[v].parent // few times, after leave
 	}
-	p.owe(v, end)
+	a.owe(v, end)
 }
 
 // owe says that an end is owed to v and all below it.
-func (p *classPaths) owe(v, end int32) {
-	n := &p.nodes[v]
-	if n.owes == 0 {
+func (a *automaton) owe(v, end int32) {
+	n := &a.paths.nodes[v]
+	if n.owes == 0 || a.rings.shift == 0 {
 		n.end = end // most often it is asked for before there is another
 	} else {
-		ring := p.owed.at(v)
-		if n.owes == 1 {
-			ring[0] = n.end
-		}
-		ring[int(n.owes)&(len(ring)-1)] = end
+		a.push(&n.end, n.owes, end)
 	}
 	n.owes++
 }
@@ -143,35 +135,42 @@ func (a *automaton) settle(v int32) {
 		end := n.end
 		a.addEnd(s, end)
 		if n.left != 0 {
-			p.owe(n.left, end)
+			a.owe(n.left, end)
 		}
 		if n.right != 0 {
-			p.owe(n.right, end)
+			a.owe(n.right, end)
 		}
 		n.owes = 0
 		return
 	}
-	ring := p.owed.at(v)
-	if a.rings.shift == 0 {
-		s.ends = ring[0]
+	a.spareRings(3)
+	end, owes, rings := n.end, n.owes, &a.rings
+	if rings.shift == 0 {
+		s.ends = end
 	} else {
-		if s.frequency == 1 {
-			a.addRing(s)
-		}
-		pour(a.rings.at(s.ends), s.frequency, ring, n.owes)
+		rings.pour(&s.ends, s.frequency, end, owes)
 	}
-	s.frequency += n.owes
-	for _, child := range [2]int32{n.left, n.right} {
-		if child != 0 {
-			c := &p.nodes[child]
-			if c.owes == 1 {
-				p.owed.at(child)[0] = c.end
-			}
-			pour(p.owed.at(child), c.owes, ring, n.owes)
-			c.owes += n.owes
-		}
-	}
+	s.frequency += owes
 	n.owes = 0
+	passed := rings.shift == 0 // on, the ring
+	for _, child := range [2]int32{n.left, n.right} {
+		if child == 0 {
+			continue
+		}
+		c := &p.nodes[child]
+		switch {
+		case rings.shift == 0:
+			c.end = end
+		case c.owes == 0 && !passed:
+			c.end, passed = end, true
+		default:
+			rings.pour(&c.end, c.owes, end, owes)
+		}
+		c.owes += owes
+	}
+	if !passed {
+		rings.give(end, rings.bits(owes))
+	}
 }
 
 // isRoot reports whether v is the root of its splay tree.

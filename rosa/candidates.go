@@ -23,7 +23,10 @@ const MaxCandidateTokens = 1 << 27
 // string of a state yet, one more for that.
 //
 // Any int64 is a token. A token costs amortised O(log n · R + K·R), whatever the stream.
-// Memory grows with use: 40 to 120 bytes a token where R is 4, a third of it spare at most.
+// Memory grows with use: 40 to 120 bytes a token where R is 4, a third of it spare at most. A
+// larger R takes at most about twice what it keeps in addition: of each state that occurs
+// twice or more the newest ends, as many as R rounded up to a power of two, 4 bytes each. A
+// token of 200 KB of random ASCII takes 55 bytes where R is 4, and 75 where it is 4096.
 // Candidates is for one goroutine at a time. The zero value is the empty stream with K 16 and
 // R 4.
 type Candidates struct {
@@ -205,7 +208,7 @@ func (c *Candidates) read(v int32, source, length, state, frequency []int64) (n 
 				source[n] = int64(s.ends)
 				n++
 			}
-		} else if ring := a.rings.at(s.ends); listed != count || list[count-1] != ring[(int(s.frequency)-count)&(len(ring)-1)] {
+		} else if ring := a.rings.at(s.ends, s.frequency); listed != count || list[count-1] != ring[(int(s.frequency)-count)&(len(ring)-1)] {
 			n += merge(source[n:n+count], spare[:count+1], list, ring, int(s.frequency)-1)
 			list, spare, listed = spare, list, count
 		}

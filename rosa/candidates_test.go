@@ -195,6 +195,7 @@ func TestEverySequenceOfCandidates(t *testing.T) {
 	}{
 		{1, 1, false, 0}, {1, 1, true, math.MinInt64}, {16, 4, false, 256}, {16, 4, true, 0},
 		{2, 3, true, 255}, {3, 2, false, 254}, {2, 1, true, 0}, {1, 2, true, 256},
+		{2, 5, true, 0}, {1, 8, false, 0}, {1, 100, true, 0},
 	}
 	for _, in := range exhaustive() {
 		if in.k == 1 {
@@ -276,11 +277,13 @@ func garbageRows(n, slots int) CandidateRows {
 // TestCandidatesAgainstModel: steps, prefills, clones and resets in any order.
 func TestCandidatesAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		k, r := rapid.IntRange(1, 20).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "r")
+		k, r := rapid.IntRange(1, 20).Draw(t, "k"), rapid.OneOf(rapid.IntRange(1, 9), rapid.Just(100)).Draw(t, "r")
 		c := NewCandidates(WithSuffixes(k), WithOccurrences(r))
 		if rapid.Bool().Draw(t, "linked") {
 			c = newLinked(WithSuffixes(k), WithOccurrences(r))
 		}
+		c.begin()
+		c.automaton.rings.most = rapid.SampledFrom([]int32{1, 100, 1000, math.MaxInt32}).Draw(t, "places")
 		if rapid.Bool().Draw(t, "reset") {
 			_, err := c.Prefill(drawTokens(t))
 			require.NoError(t, err)

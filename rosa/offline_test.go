@@ -399,6 +399,108 @@ func eachLongStream(t *testing.T, n int, f func(name string, x []int64)) {
 	f("bytes and then others", late)
 }
 
+// TestRings compares streams with offline, for many numbers of occurrences: rings of all
+// sizes, climbing and by the link-cut tree, with places enough and without, in memory that
+// was used before and in copies.
+func TestRings(t *testing.T) {
+	n := 3_000
+	if testing.Short() {
+		n = 600
+	}
+	eachLongStream(t, n, func(name string, x []int64) {
+		o := newOffline(x, 3, 300)
+		type variant struct {
+			r      int
+			stream *Candidates
+			row    CandidateRows
+		}
+		var variants []*variant
+		for at, r := range []int{1, 2, 3, 4, 5, 8, 17, 100, 300} {
+			for _, linked := range []bool{false, true} {
+				c := NewCandidates(WithSuffixes(3), WithOccurrences(r))
+				c.begin()
+				for _, token := range x[:n/4+at] {
+					c.skip(token)
+				}
+				c.Reset()
+				if linked {
+					relink(c)
+				} else {
+					c.automaton.climbs = math.MinInt64 / 2
+				}
+				if at%3 == 1 {
+					c.automaton.rings.most = int32(n)
+				}
+				variants = append(variants, &variant{r, c, garbageRows(1, 3*r)})
+			}
+		}
+		row := []candidate{}
+		for i, token := range x {
+			suffixes := o.at(i)
+			for at, v := range variants {
+				if i%1000 == 500 {
+					other := v.stream
+					v.stream = other.Clone()
+					for _, token := range x[:20] {
+						other.skip(token)
+					}
+				}
+				if at%2 == i&1 && v.r > 8 {
+					v.stream.skip(token) // or it takes long
+					continue
+				}
+				row = shown(row[:0], suffixes, 3, v.r)
+				require.NoError(t, v.stream.StepInto(&v.row, token))
+				if rings := &v.stream.automaton.rings; rings.least < rings.shift {
+					require.LessOrEqual(t, len(rings.words)>>rings.least, int(rings.most))
+				}
+				if !hasRow(&v.row, 0, row) {
+					requireRow(t, row, v.row, 0, "%s at %d, R%d, stream %d", name, i, v.r, at)
+				}
+			}
+		}
+		for at, v := range variants {
+			requireRingsAreWhole(t, v.stream.automaton, "%s, R%d, stream %d", name, v.r, at)
+		}
+	})
+}
+
+// requireRingsAreWhole requires that each word of the rings is in one that a class or a node
+// has, or that is free.
+func requireRingsAreWhole(t require.TestingT, a *automaton, what ...any) {
+	r := &a.rings
+	if r.shift == 0 {
+		require.Empty(t, r.words, what...)
+		return
+	}
+	words := make([]bool, len(r.words))
+	take := func(place int32, size uint8) {
+		for i := range 1 << size {
+			at := int(place)<<r.least + i
+			if words[at] {
+				require.Fail(t, "a word is in two rings", what...)
+			}
+			words[at] = true
+		}
+	}
+	for _, s := range a.classes {
+		if s.frequency > 1 {
+			take(s.ends, r.bits(s.frequency))
+		}
+	}
+	for _, n := range a.paths.nodes {
+		if n.owes > 1 {
+			take(n.end, r.bits(n.owes))
+		}
+	}
+	for size, next := range r.free {
+		for ; next != 0; next = r.words[int(next-1)<<r.least] {
+			take(next-1, uint8(size))
+		}
+	}
+	require.NotContains(t, words, false, what...)
+}
+
 // TestAgainstOffline compares long streams with offline: steps and prefills, climbing and by
 // the link-cut tree.
 func TestAgainstOffline(t *testing.T) {
