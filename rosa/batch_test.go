@@ -53,6 +53,8 @@ type script struct {
 		Error         *struct{ Type, Msg string }
 		Position      int
 		Positions     []int
+
+		Sources, Lengths []int // of rlbwt: of the last matches
 	}
 }
 
@@ -105,6 +107,68 @@ func TestBatchRecorded(t *testing.T) {
 		require.NotZero(t, full)
 		b.Close()
 	}
+}
+
+// TestBatchRecordedRLBWT does what was recorded of the other system's run-length BWT, whose
+// matches are the same: all but its inner state, and that it fills no state that has tokens.
+func TestBatchRecordedRLBWT(t *testing.T) {
+	for _, bounded := range []bool{false, true} {
+		for _, s := range scripts(t, "rlbwt") {
+			opts := []BatchOption{WithCapacity(s.MaxLength)}
+			if bounded {
+				opts = append(opts, WithStates(WithBoundedSteps()))
+			}
+			b := newBatch(t, s.B, opts...)
+			last, full := slices.Repeat([]Match{none}, s.B), 0
+			for i, a := range s.Log {
+				var m []Match
+				var want []int64
+				var err error
+				switch {
+				case a.Op == "snapshot", a.Error != nil && a.Op == "prefill":
+					continue
+				case a.Op == "reset":
+					require.NoError(t, b.Reset())
+					last = slices.Repeat([]Match{none}, s.B)
+				case a.Op == "step":
+					m, err = b.Step(decoded[[]int64](t, a.Tokens))
+					if a.Error == nil {
+						want = decoded[[]int64](t, a.Out)
+					}
+				default:
+					m, err = b.Prefill(slices.Concat(decoded[[][]int64](t, a.Tokens)...))
+					if a.Error == nil {
+						want = slices.Concat(decoded[[][]int64](t, a.Out)...)
+					}
+				}
+				if a.Error != nil {
+					require.ErrorIs(t, err, ErrFull, "%d: %s", i, a.Error.Msg)
+					full++
+				} else {
+					require.NoError(t, err)
+					require.Equal(t, want, nextOf(m), i)
+				}
+				for row := range last {
+					if width := len(m) / s.B; width > 0 {
+						last[row] = m[(row+1)*width-1]
+					}
+					require.Equal(t, a.Sources[row], last[row].Source, "%d row %d", i, row)
+					require.Equal(t, a.Lengths[row], last[row].Length, "%d row %d", i, row)
+				}
+				require.Equal(t, slices.Repeat([]int{a.Position}, s.B), positions(t, b), i)
+			}
+			require.NotZero(t, full)
+			b.Close()
+		}
+	}
+}
+
+// nextOf returns the tokens behind matches.
+func nextOf(matches []Match) (next []int64) {
+	for _, m := range matches {
+		next = append(next, m.Next)
+	}
+	return next
 }
 
 // TestBatchIsItsRows: uniform and ragged batches of any size, on any number of threads,
