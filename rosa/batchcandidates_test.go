@@ -32,15 +32,7 @@ func requireSlots(t *testing.T, want [][4]int64, rows *CandidateRows, i int) {
 
 // dirtyRows returns results that hold something else.
 func dirtyRows(n, slots int) *CandidateRows {
-	r := NewCandidateRows(n, slots)
-	for _, column := range [][]int64{r.Source, r.Length, r.State, r.Frequency} {
-		for i := range column {
-			column[i] = 77
-		}
-	}
-	for i := range r.Count {
-		r.Count[i] = 77
-	}
+	r := garbageRows(n, slots)
 	return &r
 }
 
