@@ -22,6 +22,7 @@ type config struct {
 	unordered                bool
 	dropLast                 bool
 	straddle                 bool
+	holdOnError              bool
 	sharding                 *Sharding
 	sharded                  bool // Shard was called
 	byFile                   bool

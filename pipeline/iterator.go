@@ -289,6 +289,24 @@ func (it *Iterator[T]) Epoch() int64 { return it.epoch.Load() }
 // [Pipeline.Resume]: positions, counts and the seed, no elements. It may be called between any two
 // elements and after the end, also when that was an error.
 func (it *Iterator[T]) State() ([]byte, error) {
+	s, err := it.state()
+	if err != nil {
+		return nil, err
+	}
+	return s.encode()
+}
+
+// ReportState is [Iterator.State] and [ReadState] of it, without the time to read it.
+func (it *Iterator[T]) ReportState() ([]byte, StateReport, error) {
+	s, err := it.state()
+	if err != nil {
+		return nil, StateReport{}, err
+	}
+	raw, err := s.encode()
+	return raw, s.report(), err
+}
+
+func (it *Iterator[T]) state() (*state, error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if it.run.cfg.unordered {
@@ -302,10 +320,10 @@ func (it *Iterator[T]) State() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return state{
+	return &state{
 		Version: stateVersion, Config: it.config, Delivered: it.delivered.Load(),
 		Ended: it.ended, Epoch: it.epoch.Load(), Place: encoded,
-	}.encode()
+	}, nil
 }
 
 // Stop ends the stream early and cleanly: nothing more is read from the source, what

@@ -102,6 +102,13 @@ func (p *Pipeline[T]) Unordered() *Pipeline[T] {
 	return p.with(func(c *config) { c.unordered = true })
 }
 
+// HoldOnError keeps back what stages hold, like a shuffle buffer, when the stream ends by an
+// error: what is delivered is then the begin of what it would have been without the error, and
+// the rest belongs to what State resumes. Otherwise all of it comes before the error.
+func (p *Pipeline[T]) HoldOnError() *Pipeline[T] {
+	return p.with(func(c *config) { c.holdOnError = true })
+}
+
 // Shard lets the pipeline see one rank's part of the source, see [Sharding]; the mode
 // is that of ShardMode.
 func (p *Pipeline[T]) Shard(rank, world int) *Pipeline[T] {

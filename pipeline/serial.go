@@ -133,7 +133,7 @@ func (s *serialStage[T, U]) feed(w *worker, c carrier) carrier {
 	}
 	switch {
 	case err != nil:
-		if o.skip == 0 && s.restored == nil {
+		if o.skip == 0 && s.restored == nil && !s.st.run.cfg.holdOnError {
 			s.st.cut = s.given + 1
 			s.finish(true)
 		}

@@ -51,6 +51,11 @@ func (s *statefulOperator[T, U]) begin(o *outlet[U]) error {
 	}
 	s.cur, s.epoch, s.from = cur, o.epoch, o.here()
 	s.given, s.owed, s.came = 0, 0, 0
+	if e, ok := s.cur.(EpochStarter); ok {
+		if err := guard(func() error { e.StartEpoch(o.epoch); return nil }); err != nil {
+			return Fatal(err)
+		}
+	}
 	if r := s.restored; r != nil && r.Epoch == o.epoch {
 		if r.Snapshot == nil {
 			s.owed = r.Given

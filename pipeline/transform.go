@@ -33,6 +33,12 @@ type StatefulTransform[T, U any] interface {
 	Finish(ctx context.Context, emit func(U)) error
 }
 
+// EpochStarter is a stateful transform that depends on the number of its epoch.
+type EpochStarter interface {
+	// StartEpoch is called once, before Restore and the first Push, with the epoch from 0.
+	StartEpoch(epoch int64)
+}
+
 // Resumable is a stateful transform whose memory can be saved. Without it a resumed
 // pipeline pushes the epoch again from its beginning, and drops what has been
 // delivered.
