@@ -27,7 +27,7 @@ PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipel
 EXAMPLES := examples/corpus
 
 .DEFAULT_GOAL := help
-.PHONY: run test levels race lint generated cross interop bench fuzz build clean help
+.PHONY: run test levels race lint generated cross interop crash bench fuzz build clean help
 
 run: build ## run the main job on the examples: text in, clean text out
 	@mkdir -p $(OUT)
@@ -66,6 +66,9 @@ cross: ## build what depends on the machine for other machines, without cgo
 
 interop: ## write and read tables with pyarrow, polars and datasets (needs Python; installs them in .cache)
 	GO=$(GO) .ci/interop
+
+crash: ## kill a run 200 times at random moments, go on, and compare what it leaves
+	ROSALINE_KILLS=200 $(GO) test -count=1 -run TestKilledRuns -v ./cmd/rosaline
 
 bench: ## compare with other systems in one run (installs them in .venv and .cache)
 	bench/text/run

@@ -39,6 +39,7 @@ type modelPlan struct {
 	canonical int
 	dropLast  bool
 	straddle  bool
+	hold      bool // HoldOnError
 	stages    []modelStage
 	nothing   bool // an endless stream repeats nothing for ever
 }
@@ -196,27 +197,34 @@ func skipStage(n int) modelStage {
 func shuffleStage(n int) modelStage {
 	return modelStage{kind: "shuffle", build: func(p *Pipeline[rec]) *Pipeline[rec] {
 		return p.Shuffle(n)
-	}, model: func(m *modelPlan, name string, at int, in []modelEpoch, endless bool) []modelEpoch {
-		return epochwise(func(epoch int, in []modelValue) []modelValue {
-			canon, world, rank := 1, 1, 0
+	}, model: func(m *modelPlan, _ string, at int, in []modelEpoch, _ bool) []modelEpoch {
+		canon, world, rank := 1, 1, 0
+		if m.sharding != nil {
+			rank = m.sharding.Rank
+		}
+		if m.canonical > 0 {
+			canon = m.canonical
 			if m.sharding != nil {
-				rank = m.sharding.Rank
+				world = m.sharding.World
 			}
-			if m.canonical > 0 {
-				canon = m.canonical
-				if m.sharding != nil {
-					world = m.sharding.World
-				}
-			}
-			return shuffled(in, n, mix(m.seed, uint64(epoch)), at, canon, world, rank)
-		})(m, name, at, in, endless)
+		}
+		var out []modelEpoch
+		for e, epoch := range in {
+			left := shuffled(epoch.values, n, mix(m.seed, uint64(e)), at, canon, world, rank, !m.holds(epoch))
+			out = append(out, modelEpoch{left, epoch.err})
+		}
+		return out
 	}}
 }
 
+// holds tells whether what stages hold at the end of an epoch stays there.
+func (m *modelPlan) holds(epoch modelEpoch) bool { return m.hold && epoch.err != nil }
+
 // shuffled is the rule of Shuffle: fill a buffer, then replace an element chosen at
 // random, which leaves; at the end the rest leave at random. With canonical shards each
-// has a buffer, and at the end those that have given out least come first.
-func shuffled(in []modelValue, size int, seed uint64, stage, canon, world, rank int) []modelValue {
+// has a buffer, and at the end those that have given out least come first. If the stream is cut
+// off there is no end.
+func shuffled(in []modelValue, size int, seed uint64, stage, canon, world, rank int, end bool) []modelValue {
 	type buffer struct {
 		held []modelValue
 		left uint64
@@ -246,7 +254,7 @@ func shuffled(in []modelValue, size int, seed uint64, stage, canon, world, rank 
 		b.held[j] = v
 		b.left++
 	}
-	for {
+	for end {
 		least := -1
 		for i := range buffers {
 			if len(buffers[i].held) > 0 && (least < 0 || buffers[i].left < buffers[least].left) {
@@ -263,6 +271,7 @@ func shuffled(in []modelValue, size int, seed uint64, stage, canon, world, rank 
 		b.held = b.held[:len(b.held)-1]
 		b.left++
 	}
+	return out
 }
 
 // batchStage makes batches and concatenates each, by Collate or by BatchRaw and Map.
@@ -309,7 +318,7 @@ func batchStage(n int, raw, faults bool) modelStage {
 				}
 			}
 			last := !endless && e == len(in)-1
-			if ok && len(held) > 0 && (!m.straddle || last || epoch.err != nil) {
+			if ok && len(held) > 0 && (!m.straddle || last || epoch.err != nil) && !m.holds(epoch) {
 				if m.dropLast {
 					held = nil
 				} else {
@@ -410,7 +419,7 @@ func statefulStage(resumable bool) modelStage {
 			}
 			return new(hoard)
 		})
-	}, model: func(_ *modelPlan, _ string, _ int, in []modelEpoch, _ bool) []modelEpoch {
+	}, model: func(m *modelPlan, _ string, _ int, in []modelEpoch, _ bool) []modelEpoch {
 		var out []modelEpoch
 		for _, epoch := range in {
 			next := modelEpoch{err: epoch.err}
@@ -418,7 +427,7 @@ func statefulStage(resumable bool) modelStage {
 			for _, v := range epoch.values {
 				_ = h.Push(context.Background(), v.rec, func(r rec) { next.values = append(next.values, modelValue{r, v.origin}) })
 			}
-			if epoch.err == nil || h.Came > 0 {
+			if epoch.err == nil || h.Came > 0 && !m.hold {
 				_ = h.Finish(context.Background(), func(r rec) { next.values = append(next.values, modelValue{r, -1}) })
 			}
 			out = append(out, next)
@@ -612,6 +621,9 @@ func (m *modelPlan) pipeline() *Pipeline[rec] {
 	if m.straddle {
 		p = p.AcrossEpochs()
 	}
+	if m.hold {
+		p = p.HoldOnError()
+	}
 	return p
 }
 
@@ -622,6 +634,7 @@ func drawPlan(t *rapid.T) *modelPlan {
 		epochs: rapid.IntRange(0, 3).Draw(t, "epochs"),
 		policy: Policy(rapid.IntRange(0, 1).Draw(t, "policy")),
 		faults: rapid.Bool().Draw(t, "faults"),
+		hold:   rapid.Bool().Draw(t, "hold on error"),
 	}
 	at := 0
 	for range rapid.IntRange(1, 6).Draw(t, "files") {

@@ -82,7 +82,7 @@ func TestShuffleHasNoBias(t *testing.T) {
 			for i := range values {
 				values[i] = modelValue{rec{V: []int{i}}, int64(i)}
 			}
-			out := shuffled(values, buffer, mix(seed, 0), 1, 1, 1, 0)
+			out := shuffled(values, buffer, mix(seed, 0), 1, 1, 1, 0, true)
 			first[out[0].V[0]]++
 			last[slices.IndexFunc(out, func(v modelValue) bool { return v.V[0] == 0 })]++
 		}
@@ -99,7 +99,7 @@ func TestShuffleHasNoBias(t *testing.T) {
 			values[i] = modelValue{rec{V: []int{i}}, int64(i)}
 		}
 		var want []int
-		for _, v := range shuffled(values, 9, mix(seed, 0), 1, 1, 1, 0) {
+		for _, v := range shuffled(values, 9, mix(seed, 0), 1, 1, 1, 0, true) {
 			want = append(want, v.V[0])
 		}
 		require.Equal(t, want, firsts(allOf(t, From[rec](upTo(40)).Shuffle(9).Seed(seed))))

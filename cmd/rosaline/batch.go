@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/jsonl"
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/table"
+	"github.com/rosaline-go/rosaline/pipeline/resume"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -104,6 +106,39 @@ func (r *resolving) Finish(context.Context, func(*batch)) error {
 		return errNothing
 	}
 	return nil
+}
+
+// resumableResolving is [resolving] that goes on where its snapshot was taken, by the set of
+// its epoch.
+type resumableResolving struct {
+	resolving
+	*resume.DedupEpoch
+}
+
+// newResumableResolving begins an epoch.
+func newResumableResolving(p *text.FusedPipeline, endless bool, pause func(), d *resume.Dedup) *resumableResolving {
+	return &resumableResolving{resolving{pipeline: p, endless: endless, pause: pause}, d.Begin()}
+}
+
+// Push implements [pipeline.StatefulTransform].
+func (r *resumableResolving) Push(_ context.Context, b *batch, emit func(*batch)) error {
+	r.pause()
+	r.any = r.any || b.records.text.Len() > 0 || len(b.records.bad) > 0
+	set, err := r.Set()
+	if err == nil {
+		err = r.pipeline.ResolveWith(set, b.fused)
+	}
+	if err != nil {
+		return err
+	}
+	emit(b)
+	return nil
+}
+
+// Restore implements [pipeline.Resumable].
+func (r *resumableResolving) Restore(snapshot json.RawMessage) error {
+	r.any = true // or the epoch would not have come so far
+	return r.DedupEpoch.Restore(snapshot)
 }
 
 // emitting is the stage that makes the records of the output, as lines or as rows, and

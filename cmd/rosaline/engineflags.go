@@ -131,6 +131,15 @@ func (f *engineFlags) mode() pipeline.ShardMode {
 	return pipeline.Uneven
 }
 
+// rank and world are those of --shard; 0 and 0 without it.
+func (f *engineFlags) rank() int { return f.shard.rank }
+func (f *engineFlags) world() int {
+	if !f.shard.on {
+		return 0
+	}
+	return f.shard.world
+}
+
 // addressValue is the flag --metrics: HOST:PORT, or "" for none.
 type addressValue string
 

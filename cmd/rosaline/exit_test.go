@@ -82,6 +82,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"inspect", "cut.parquet"}, 1, "not sound"},
 		{[]string{"inspect", "lines.parquet"}, 1, "not sound"},
 		{[]string{"inspect", "empty.arrow.partial"}, 1, "not sound"},
+		{[]string{"inspect", "folder", "--json"}, 1, "not the folder of a run"},
 		{[]string{"run", "--format", "parquet", "good.jsonl"}, 1, "good.jsonl"},
 
 		// Wrong usage.
@@ -157,14 +158,15 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"run", "--shard-size", "0", "good.jsonl"}, 2, "--shard-size"},
 		{[]string{"run", "--shard-rows", "0", "good.jsonl"}, 2, "--shard-rows"},
 		{[]string{"inspect"}, 2, "PATH is missing"},
+		{[]string{"inspect", "good.jsonl"}, 2, "neither Arrow nor Parquet"},
+		{[]string{"inspect", "--repair", "good.jsonl"}, 2, "--repair: good.jsonl is no folder"},
+		{[]string{"inspect", "--repair", "folder"}, 2, "not the folder of a run"},
 
 		// Not yet.
 		{[]string{"rosa", "--algorithm", "rlbwt", "--text", "good.jsonl"}, 2, "--algorithm: not yet"},
-		{[]string{"inspect", "folder", "--json"}, 2, "inspect: not yet"},
-		{[]string{"inspect", "good.jsonl"}, 2, "inspect: not yet"},
 		{[]string{"run", "--dedup", "near", "good.jsonl"}, 2, "--dedup: not yet"},
-		{[]string{"run", "--state", "dir", "good.jsonl"}, 2, "rosaline: --state: not yet: "},
-		{[]string{"run", "--commit-every", "4", "good.jsonl"}, 2, "--commit-every: not yet"},
+		{[]string{"run", "--commit-every", "0", "good.jsonl"}, 2, "--commit-every"},
+		{[]string{"run", "--state", "good.jsonl", "good.jsonl"}, 2, "is no folder"},
 	} {
 		t.Run(fmt.Sprint(c.args), func(t *testing.T) {
 			t.Parallel()

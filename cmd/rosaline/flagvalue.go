@@ -42,38 +42,6 @@ func (v *choiceValue) Set(s string) error {
 	return nil
 }
 
-// laterValue is a flag that is accepted at its default only.
-type laterValue struct {
-	value string
-	typ   string
-	check func(string) error // whether a value would be legal; nil for any
-	why   string             // what the flag will do
-}
-
-func (v *laterValue) String() string { return v.value }
-func (v *laterValue) Type() string   { return v.typ }
-func (v *laterValue) Set(s string) error {
-	if s == v.value {
-		return nil
-	}
-	if v.check != nil {
-		if err := v.check(s); err != nil {
-			return err
-		}
-	}
-	return &notYetError{why: v.why}
-}
-
-// checkNumber accepts whole numbers from low on.
-func checkNumber(low int64) func(string) error {
-	return func(s string) error {
-		if n, err := strconv.ParseInt(s, 10, 64); err != nil || n < low {
-			return fmt.Errorf("must be a whole number from %d on", low)
-		}
-		return nil
-	}
-}
-
 // countValue is a flag that takes a number of things, or auto, which is 0.
 type countValue struct {
 	n, low, high int

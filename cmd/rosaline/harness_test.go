@@ -34,7 +34,7 @@ func newHarness(t require.TestingT, stdin io.Reader, args ...string) *harness {
 
 // pausingHarness calls pause before each step. Lines of rejects are made if there is a
 // file for them.
-func pausingHarness(t require.TestingT, pause func(), rejects *output.File, stdin io.Reader, args ...string) *harness {
+func pausingHarness(t require.TestingT, pause func(), rejects target, stdin io.Reader, args ...string) *harness {
 	c := newCommand(streams{stdin, io.Discard, io.Discard})
 	c.log, c.pause = newLogger(io.Discard, slog.LevelError, false), pause
 	f := &runFlags{}
@@ -58,7 +58,7 @@ func pausingHarness(t require.TestingT, pause func(), rejects *output.File, stdi
 	e, err := c.newEngine(&f.engineFlags, cancel)
 	require.NoError(t, err)
 	w := &writer{intake: in, rejects: rejects, pool: new(batchPool), pause: c.pause}
-	return &harness{in, decode, newRunPlan(f, in, decode, stages, w).plan, e, w}
+	return &harness{in, decode, newRunPlan(f, in, decode, stages, w, nil).plan, e, w}
 }
 
 // pause makes a step of a run take a random while.

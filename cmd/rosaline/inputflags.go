@@ -21,6 +21,8 @@ type inputFlags struct {
 	onError                 choiceValue
 	engineFlags
 	progress choiceValue
+
+	strict bool // chunks are the same whenever they are read; set by those who need it
 }
 
 func (f *inputFlags) add(flags *pflag.FlagSet) {

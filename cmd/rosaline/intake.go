@@ -17,9 +17,10 @@ import (
 // know about the end of the command's, and the reader is not told, so that it still
 // hands out the lines it has.
 type intake struct {
-	lines *source.ChunksSource
-	total int64 // bytes of all epochs, −1 if that is not known
-	pause func()
+	lines  *source.ChunksSource
+	total  int64 // bytes of all epochs, −1 if that is not known
+	strict bool
+	pause  func()
 
 	mu   sync.Mutex
 	read int64 // bytes of the epochs that are over
@@ -39,6 +40,11 @@ func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input)
 		}
 	}
 	open := func(path string) (io.ReadCloser, error) { return openInterruptible(ctx, path) }
+	if f.strict {
+		// Nobody is told of pipes, so that chunks do not depend on when lines come.
+		stdin = struct{ io.Reader }{stdin}
+		open = func(path string) (io.ReadCloser, error) { return openStrict(ctx, path) }
+	}
 	opts := []source.ReaderOption{
 		source.WithStdin(stdin), source.WithOpen(open), source.WithMaxLine(int(f.maxLine.n)),
 		source.WithMaxWindow(int(f.maxWindow.n)), source.WithChunkLines(f.batch.n),
@@ -56,7 +62,7 @@ func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input)
 	if total > 0 {
 		total *= int64(f.epochs.n)
 	}
-	return &intake{lines: lines, total: total, pause: c.pause}, nil
+	return &intake{lines: lines, total: total, strict: f.strict, pause: c.pause}, nil
 }
 
 // Open implements [pipeline.Source].
@@ -68,7 +74,11 @@ func (in *intake) Open(ctx context.Context, at pipeline.Start) (pipeline.Cursor[
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.open = true
-	return &intakeCursor{cursor, in, context.WithoutCancel(ctx)}, nil
+	c := &intakeCursor{cursor, in, context.WithoutCancel(ctx)}
+	if in.strict {
+		return &strictCursor{intakeCursor: c}, nil
+	}
+	return c, nil
 }
 
 // Name implements [pipeline.Named].
@@ -126,4 +136,55 @@ func (c *intakeCursor) Close() error {
 	c.in.read += n
 	c.in.open = false
 	return c.cursor.Close()
+}
+
+// strictCursor holds back a chunk until it knows that no error of the input has made it
+// shorter than it is when the input is read again.
+type strictCursor struct {
+	*intakeCursor
+	begun bool
+	held  *source.Chunk
+	at    any   // the position before it
+	err   error // what comes behind it
+}
+
+// read takes the next chunk from the inputs.
+func (c *strictCursor) read() {
+	c.at = c.intakeCursor.Position()
+	c.held, c.err = c.intakeCursor.Next(c.ctx)
+}
+
+// Next implements [pipeline.Cursor].
+func (c *strictCursor) Next(context.Context) (*source.Chunk, error) {
+	if !c.begun {
+		c.begun = true
+		c.read()
+	}
+	out := c.held
+	if out == nil {
+		return nil, c.err
+	}
+	c.read()
+	if c.err != nil && c.err != io.EOF {
+		out.Release()
+		return nil, c.err
+	}
+	return out, nil
+}
+
+// Position implements [pipeline.Positioner].
+func (c *strictCursor) Position() any {
+	if c.held == nil {
+		return c.intakeCursor.Position()
+	}
+	return c.at
+}
+
+// Close implements [pipeline.Cursor].
+func (c *strictCursor) Close() error {
+	if c.held != nil {
+		c.held.Release()
+		c.held = nil
+	}
+	return c.intakeCursor.Close()
 }

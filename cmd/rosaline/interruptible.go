@@ -145,6 +145,21 @@ func openInterruptible(ctx context.Context, path string) (io.ReadCloser, error) 
 	}{readAheadOf(ctx, f), f}, nil
 }
 
+// openStrict is [openInterruptible] that does not tell of pipes.
+func openStrict(ctx context.Context, path string) (io.ReadCloser, error) {
+	in, err := openInterruptible(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if _, file := in.(io.Seeker); file {
+		return in, nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{in, in}, nil
+}
+
 // within returns what open returns, or the cause of ctx if that is done before:
 // the open of a named pipe waits for its other end. An open that blocks then is
 // left behind until the process ends.

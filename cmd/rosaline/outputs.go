@@ -13,7 +13,7 @@ import (
 // outputs are the files that rosaline run writes.
 type outputs struct {
 	out     *sink
-	rejects *output.File // nil when nobody asked for them
+	rejects target       // nil when nobody asked for them
 	report  *output.File // the same
 }
 
@@ -28,41 +28,64 @@ type destination interface {
 // end for want of a folder.
 func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, error) {
 	var o outputs
-	var err error
-	if o.out, err = openSink(ctx, f, stdout); err != nil {
-		return nil, fmt.Errorf("--output: %w", err)
+	return &o, o.open(
+		func() (err error) { o.out, err = openSink(ctx, f, stdout); return labelled("--output", err) },
+		func() error { return o.openRejects(ctx, f, stdout) },
+		func() error { return o.openReport(ctx, f, stdout) },
+	)
+}
+
+// openRejects opens the file of the rejects, if there are to be any.
+func (o *outputs) openRejects(ctx context.Context, f *runFlags, stdout io.Writer) error {
+	if f.rejects == "" {
+		return nil
 	}
-	opened := []destination{o.out}
-	for _, file := range []struct {
-		flag, path string
-		to         **output.File
-	}{
-		{"--rejects", f.rejects, &o.rejects}, {"--report", f.report, &o.report},
-	} {
-		if file.path == "" {
+	file, err := openFile(ctx, f.rejects, stdout)
+	if err == nil {
+		o.rejects = file
+	}
+	return labelled("--rejects", err)
+}
+
+// openReport opens the file of the report, if there is to be one.
+func (o *outputs) openReport(ctx context.Context, f *runFlags, stdout io.Writer) (err error) {
+	if f.report != "" {
+		o.report, err = openFile(ctx, f.report, stdout)
+	}
+	return labelled("--report", err)
+}
+
+// open does the steps. When one fails it lets go of what was opened before.
+func (o *outputs) open(steps ...func() error) error {
+	for _, step := range steps {
+		err := step()
+		if err == nil {
 			continue
 		}
-		if *file.to, err = openFile(ctx, file.path, stdout); err != nil {
-			err = fmt.Errorf("%s: %w", file.flag, err)
-			for _, other := range opened {
-				err = both(err, other.Abort())
-			}
-			return nil, err
+		if o.out != nil {
+			err = both(err, o.out.Abort())
 		}
-		opened = append(opened, *file.to)
+		if o.rejects != nil {
+			err = both(err, o.rejects.Abort())
+		}
+		return err
 	}
-	return &o, nil
+	return nil
+}
+
+// labelled names the flag that an error is about.
+func labelled(flag string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return err
 }
 
 // openSink opens the output of a run.
 func openSink(ctx context.Context, f *runFlags, stdout io.Writer) (*sink, error) {
 	workers, _ := f.size()
 	if f.folder {
-		world := 0
-		if f.shard.on {
-			world = f.shard.world
-		}
-		folder, err := output.OpenFolder(f.out, f.fileFormat.Extension(), f.shard.rank, world, f.overwrite)
+		folder, err := output.OpenFolder(f.out, f.fileFormat.Extension(), f.rank(), f.world(), f.overwrite)
 		if err != nil {
 			return nil, err
 		}

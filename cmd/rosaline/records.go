@@ -22,7 +22,7 @@ type records struct {
 	padded   func(row int) bool // whether a row is padding of a shard
 	bad      []source.BadRecord // lines that are not records, skipped
 	badPads  func(i int) bool   // whether bad[i] is padding
-	stats    source.Stats       // of the chunk they came from; zero after a shuffle
+	stats    source.Stats       // of the chunks they came from
 	file     string             // that they came from; "" after a shuffle
 	err      error              // ends the stream here; there are no records then
 }
@@ -45,6 +45,7 @@ func (r *records) appendID(dst []byte, row int) []byte {
 type decoding struct {
 	decoder *source.Decoder
 	skip    bool
+	strict  bool // nothing of a chunk with a bad record comes
 	pause   func()
 }
 
@@ -53,7 +54,7 @@ func (f *inputFlags) newDecoding(pause func()) (*decoding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decoding{d, f.skip(), pause}, nil
+	return &decoding{d, f.skip(), f.strict, pause}, nil
 }
 
 // Name implements [pipeline.Named].
@@ -76,6 +77,9 @@ func (d *decoding) Apply(_ context.Context, c *source.Chunk, emit func(*records)
 		return nil
 	}
 	first := r.Bad[0]
+	if d.strict {
+		return badRecordError(first)
+	}
 	out.bad = nil
 	if out.text, err = r.Text.Slice(0, first.Index); err != nil {
 		return err
@@ -114,6 +118,7 @@ type item struct {
 	null             bool
 	numberID, padded bool
 	bad              source.BadRecord  // if its Reason is not BadNone
+	stats            source.Stats      // of a chunk, in the first of its items
 	meta             arrow.RecordBatch // its row of the metadata; nil: none
 }
 
@@ -137,13 +142,12 @@ func (p *itemPool) put(r *item) {
 	}
 }
 
-// splitting is the stage that takes records apart. It adds up their counts: those of
-// lines that are no elements, like blank ones, have no place in a shuffled stream.
+// splitting is the stage that takes records apart.
 type splitting struct {
 	pool  *itemPool
 	pause func()
 	mu    sync.Mutex
-	stats source.Stats
+	stats source.Stats // of chunks without items: blank lines have no place in a shuffled stream
 }
 
 // Name implements [pipeline.Named].
@@ -155,9 +159,16 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 	if r.err != nil {
 		return r.err
 	}
-	s.mu.Lock()
-	s.stats.Add(r.stats)
-	s.mu.Unlock()
+	stats := r.stats
+	if r.text.Len() == 0 && len(r.bad) == 0 {
+		s.mu.Lock()
+		s.stats.Add(stats)
+		s.mu.Unlock()
+	}
+	give := func(one *item) {
+		one.stats, stats = stats, source.Stats{}
+		emit(one)
+	}
 	defer r.release()
 	if r.meta != nil {
 		plain, err := table.Plain(r.meta)
@@ -172,7 +183,7 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 		for ; bad < len(r.bad) && r.bad[bad].Index <= row; bad++ {
 			one := s.pool.get()
 			one.bad, one.padded = r.bad[bad], r.badPads(bad)
-			emit(one)
+			give(one)
 		}
 		if row == r.text.Len() {
 			break
@@ -187,7 +198,7 @@ func (s *splitting) Apply(_ context.Context, r *records, emit func(*item)) error
 				return err
 			}
 		}
-		emit(one)
+		give(one)
 	}
 	return nil
 }
@@ -245,6 +256,7 @@ func (g *gathering) gather(list []*item) (*records, error) {
 	var badPads []bool
 	var meta []arrow.RecordBatch
 	for _, one := range list {
+		out.stats.Add(one.stats)
 		if one.bad.Reason != source.BadNone {
 			one.bad.Index = len(flags)
 			out.bad = append(out.bad, one.bad)

@@ -34,6 +34,16 @@ type report struct {
 	Dedup      dedupTotals  `json:"dedup"`
 	Engine     engineReport `json:"engine"`
 	Device     deviceReport `json:"device"`
+	// Resumable is nil for a run without --state.
+	Resumable *resumableReport `json:"resumable,omitempty"`
+}
+
+// resumableReport tells of a run that more than one process may have worked on. The totals of
+// the report are those of all of them, its seconds and engine those of the last.
+type resumableReport struct {
+	Folder  string  `json:"folder"`
+	Runs    int     `json:"runs"`
+	Seconds float64 `json:"seconds"`
 }
 
 // throughput is what went through in a second of the run.

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
+	"github.com/rosaline-go/rosaline/pipeline"
 	"github.com/rosaline-go/rosaline/pipeline/source"
+	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
 func (c *command) runCommand() *cobra.Command {
@@ -39,6 +41,10 @@ as many; stages that drop records come after that.
 part-00000.jsonl and so on, of --shard-size bytes; the parts of an earlier run there
 are kept unless --overwrite is given.
 
+--state DIR makes the run resumable: after any stop the same command goes on at the
+last commit, and the output is that of a run that was never stopped. It commits
+every --commit-every batches, and when it is interrupted.
+
 A file named by -o, --rejects or --report has the suffix .partial until it is
 complete; a run that fails or is interrupted leaves it under that name.`,
 		Args: inputArgs,
@@ -52,75 +58,117 @@ complete; a run that fails or is interrupted leaves it under that name.`,
 
 // run is rosaline run.
 func (c *command) run(ctx context.Context, f *runFlags, flags *pflag.FlagSet, args []string) error {
-	started := time.Now()
-	if err := f.validate(); err != nil {
-		return err
-	}
-	files, err := c.expand(&f.inputFlags, args)
+	j, err := c.newJob(f, flags, args)
 	if err != nil {
 		return err
+	}
+	if f.state != "" {
+		return j.resumable(ctx)
+	}
+	return j.once(ctx)
+}
+
+// job is a run whose flags have been looked at.
+type job struct {
+	*command
+	*runFlags
+	flags   *pflag.FlagSet
+	files   []source.Input
+	stages  *text.FusedPipeline
+	decode  *decoding
+	started time.Time
+}
+
+// newJob finds the inputs of a run and makes its stages. Nothing is opened yet.
+func (c *command) newJob(f *runFlags, flags *pflag.FlagSet, args []string) (*job, error) {
+	j := &job{command: c, runFlags: f, flags: flags, started: time.Now()}
+	if err := f.validate(); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.files, err = c.expand(&f.inputFlags, args); err != nil {
+		return nil, err
 	}
 	if f.fileFormat != output.JSONL {
-		f.carryColumns(files)
+		f.carryColumns(j.files)
 	}
-	if err := output.CheckClashes(f.outputs(), append(paths(files), f.piiFlags.files()...)); err != nil {
-		return &usageError{err}
+	if err := output.CheckClashes(f.outputs(), append(paths(j.files), f.piiFlags.files()...)); err != nil {
+		return nil, &usageError{err}
+	}
+	if err := f.checkStateClashes(j.files); err != nil {
+		return nil, err
 	}
 	if f.device.value == "cuda" {
-		return fmt.Errorf("--device cuda: %s; use --device auto or cpu", noDevice)
+		return nil, fmt.Errorf("--device cuda: %s; use --device auto or cpu", noDevice)
 	}
-	stages, err := f.newPipeline()
-	if err != nil {
-		return &usageError{err}
+	if j.stages, err = f.newPipeline(); err != nil {
+		return nil, &usageError{err}
 	}
+	j.decode, err = f.newDecoding(c.pause)
+	return j, err
+}
+
+// once does a run that begins and ends.
+func (j *job) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // lets go of standard input
-	in, err := c.open(ctx, &f.inputFlags, files)
+	in, err := j.open(ctx, &j.inputFlags, j.files)
 	if err != nil {
 		return err
 	}
-	decode, err := f.newDecoding(c.pause)
-	if err != nil {
-		return err
-	}
-	e, err := c.newEngine(&f.engineFlags, cancel)
+	e, err := j.newEngine(&j.engineFlags, cancel)
 	if err != nil {
 		return err
 	}
 	defer e.close()
-	outputs, err := openOutputs(ctx, f, c.out)
+	outputs, err := openOutputs(ctx, j.runFlags, j.command.out)
 	if err != nil {
 		return err
 	}
-	f.warnUnused(c.log, flags)
-	c.log.Info("stages run on the CPU", "reason", f.deviceReason())
-
-	w := &writer{intake: in, out: outputs.out, rejects: outputs.rejects, pool: new(batchPool), pause: c.pause}
-	w.tally.pii = stages.PII()
-	w.progress = c.startProgress(f.progress.value, in, f.out == output.Stdout)
-	p := newRunPlan(f, in, decode, stages, w)
+	j.announce()
+	w := j.newWriter(in, outputs)
+	p := newRunPlan(j.runFlags, in, j.decode, j.stages, w, nil)
 	stats, err := drive(e, p.plan, w.write)
 	w.progress.stop()
 	err = outputs.finish(err)
 	if p.split != nil {
 		w.tally.stats.Add(p.split.stats)
 	}
-
-	r := &report{
-		Schema: reportSchema, Build: thisBuild(), Flags: flagValues(flags), Inputs: paths(files),
-		State: stateOf(err), Started: started.UTC(), Seconds: time.Since(started).Seconds(),
-		totals: w.tally.totals(stages.Stages()),
-		Engine: newEngineReport(&f.engineFlags, stats),
-		Device: deviceReport{Requested: f.device.value, Used: "cpu", Reason: f.deviceReason()},
-	}
-	r.Source.Files = len(files)
-	r.Bytes.Read, _ = in.progress()
-	r.Bytes.Written = outputs.out.Written()
-	r.Throughput = newThroughput(&r.totals, r.Seconds)
-	if d := stages.Deduplicator(); d != nil {
+	r := j.newReport(w, stats, err)
+	if d := j.stages.Deduplicator(); d != nil {
 		r.Dedup = dedupTotals{d.Position(), d.Bytes()}
 	}
-	return c.conclude(r, outputs.report, err)
+	return j.conclude(r, outputs.report, err)
+}
+
+// announce tells of what the flags have come to.
+func (j *job) announce() {
+	j.warnUnused(j.log, j.flags)
+	j.log.Info("stages run on the CPU", "reason", j.deviceReason())
+}
+
+// newWriter makes what takes the batches of a run.
+func (j *job) newWriter(in *intake, o *outputs) *writer {
+	w := &writer{intake: in, out: o.out, rejects: o.rejects, pool: new(batchPool), pause: j.command.pause}
+	w.tally.pii = j.stages.PII()
+	w.progress = j.startProgress(j.runFlags.progress.value, in, j.runFlags.out == output.Stdout)
+	return w
+}
+
+// newReport tells what a run that returned err has done.
+func (j *job) newReport(w *writer, stats pipeline.Stats, err error) *report {
+	r := &report{
+		Schema: reportSchema, Build: thisBuild(), Flags: flagValues(j.flags), Inputs: paths(j.files),
+		State: stateOf(err), Started: j.started.UTC(), Seconds: time.Since(j.started).Seconds(),
+		totals: w.tally.totals(j.stages.Stages()),
+		Engine: newEngineReport(&j.engineFlags, stats),
+		Device: deviceReport{Requested: j.device.value, Used: "cpu", Reason: j.deviceReason()},
+	}
+	r.Source.Files = len(j.files)
+	r.Bytes.Read, _ = w.intake.progress()
+	r.Bytes.Written = w.out.Written()
+	r.Throughput = newThroughput(&r.totals, r.Seconds)
+	return r
 }
 
 // deviceReason is why the stages run where they do.

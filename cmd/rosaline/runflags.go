@@ -29,6 +29,7 @@ type runFlags struct {
 	outputFlags
 	tokenizer     choiceValue
 	device, check choiceValue
+	stateFlags
 }
 
 // add defines the flags. The order is that of the help.
@@ -65,20 +66,7 @@ func (f *runFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.check, "check", "how results of a device are checked: always, sampled or never")
 
 	f.addOrder(flags)
-
-	const later = " (not yet)"
-	for _, l := range []struct {
-		name, help string
-		laterValue
-	}{
-		{"state", "folder that makes the run resumable",
-			laterValue{"", "DIR", nil, "a run that was stopped begins again"}},
-		{"commit-every", "batches between commits of the state",
-			laterValue{"1", "N", checkNumber(1), "there is no state to commit"}},
-	} {
-		v := l.laterValue
-		flags.Var(&v, l.name, l.help+later)
-	}
+	f.stateFlags.add(flags)
 }
 
 // validate finds contradictions between flags.
@@ -92,7 +80,10 @@ func (f *runFlags) validate() error {
 	if f.maxBytes.n >= 0 && f.minBytes.n > f.maxBytes.n {
 		return usagef("--min-bytes %s is more than --max-bytes %s: no record could pass", &f.minBytes, &f.maxBytes)
 	}
-	return f.outputFlags.validate()
+	if err := f.outputFlags.validate(); err != nil {
+		return err
+	}
+	return f.validateState()
 }
 
 // columns are those of the output besides the metadata.
@@ -125,6 +116,9 @@ func (f *runFlags) warnUnused(log *slog.Logger, flags *pflag.FlagSet) {
 		delete(byStage, s)
 	}
 	f.engineFlags.warnUnused(log, flags)
+	if flags.Changed("commit-every") && f.state == "" {
+		log.Warn("flag has no effect: nothing is committed without --state", "flag", "--commit-every")
+	}
 	flags.Visit(func(flag *pflag.Flag) {
 		for stage, names := range byStage {
 			for _, name := range names {

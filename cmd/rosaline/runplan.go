@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
 	"github.com/rosaline-go/rosaline/pipeline"
+	"github.com/rosaline-go/rosaline/pipeline/resume"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -12,8 +12,9 @@ type runPlan struct {
 	split *splitting // nil unless records are shuffled
 }
 
-// newRunPlan makes the pipeline of inputs, whose batches are for w.
-func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPipeline, w *writer) *runPlan {
+// newRunPlan makes the pipeline of inputs, whose batches are for w. Dedup is that of a run that
+// can be resumed, else nil.
+func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPipeline, w *writer, dedup *resume.Dedup) *runPlan {
 	p := &runPlan{}
 	groups := pipeline.Apply(pipeline.From(in), decode)
 	if f.shuffle.n > 0 {
@@ -24,6 +25,9 @@ func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPip
 	}
 	batches := pipeline.Apply(groups, &scanning{stages, w.pool, w.pause})
 	batches = batches.Stateful(func() pipeline.StatefulTransform[*batch, *batch] {
+		if dedup != nil {
+			return newResumableResolving(stages, f.epochs.n == 0, w.pause, dedup)
+		}
 		return newResolving(stages, f.epochs.n == 0, w.pause)
 	}).Named("resolve")
 	batches = batches.Transform(&emitting{stages, f.fileFormat, f.columns(), w.rejects != nil, w.pause})
@@ -35,7 +39,7 @@ func newRunPlan(f *runFlags, in *intake, decode *decoding, stages *text.FusedPip
 type writer struct {
 	*intake
 	out      *sink
-	rejects  *output.File // nil when nobody asked for them
+	rejects  target // nil when nobody asked for them
 	tally    tally
 	progress *progress
 	pool     *batchPool

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -18,15 +19,27 @@ type partLimit struct {
 	bytes int64
 }
 
+// target is a file or stream that a sink writes.
+type target interface {
+	io.Writer
+	destination
+	Straight() bool
+	Err() error
+	Path() string
+	Written() int64
+}
+
 // sink is where the records of a run go: one file or stream, or numbered parts.
 type sink struct {
 	format   output.Format
-	folder   *output.Folder // nil for one file
+	folder   *output.Folder         // nil for one file
+	next     func() (target, error) // begins the next part of it
 	limit    partLimit
+	whole    bool // parts end with a batch
 	schema   *table.Schema
 	encoders int // of a table
 
-	file   *output.File  // nil between parts
+	file   target        // nil between parts
 	buffer *bufio.Writer // of file, for a table
 	table  *table.Writer // of file, for a table; nil before its first rows
 	rows   int           // of the part
@@ -38,13 +51,14 @@ type sink struct {
 const sinkBuffer = 256 << 10
 
 // newFileSink writes all records to f, which it completes.
-func newFileSink(f *output.File, format output.Format, columns table.Columns, encoders int) *sink {
+func newFileSink(f target, format output.Format, columns table.Columns, encoders int) *sink {
 	return &sink{file: f, format: format, schema: table.NewSchema(columns), encoders: encoders}
 }
 
 // newFolderSink writes the records to parts of f.
 func newFolderSink(f *output.Folder, limit partLimit, format output.Format, columns table.Columns, encoders int) *sink {
-	return &sink{folder: f, limit: limit, format: format, schema: table.NewSchema(columns), encoders: encoders}
+	next := func() (target, error) { return f.Next() }
+	return &sink{folder: f, next: next, limit: limit, format: format, schema: table.NewSchema(columns), encoders: encoders}
 }
 
 // write writes the records of a batch.
@@ -85,7 +99,7 @@ func (s *sink) write(b *batch) error {
 // take counts the records from lo on that go into the part, and returns where they end
 // and how many bytes they are.
 func (s *sink) take(sizes []int64, lo int) (hi int, n int64) {
-	for hi = lo; hi < len(sizes) && !s.full(); hi++ {
+	for hi = lo; hi < len(sizes) && (s.whole || !s.full()); hi++ {
 		s.rows++
 		s.bytes += sizes[hi]
 		n += sizes[hi]
@@ -101,7 +115,7 @@ func (s *sink) full() bool {
 // begin sees to it that there is a part to write to.
 func (s *sink) begin() (err error) {
 	if s.file == nil {
-		if s.file, err = s.folder.Next(); err != nil {
+		if s.file, err = s.next(); err != nil {
 			return err
 		}
 		s.rows, s.bytes = 0, 0
@@ -215,4 +229,58 @@ func (s *sink) Written() int64 {
 		return s.done
 	}
 	return s.done + s.file.Written()
+}
+
+// sinkMark is where a sink stands, for a run that goes on.
+type sinkMark struct {
+	Parts  int    `json:"parts"` // of a folder, that are complete
+	Done   int64  `json:"done"`  // bytes of those
+	Size   int64  `json:"size"`  // bytes of the file, or of the part that is not complete
+	Rows   int    `json:"rows"`  // of that part
+	Bytes  int64  `json:"bytes"` // of these, before compression
+	Schema []byte `json:"schema,omitempty"`
+}
+
+// mark makes what was written last, and tells where the sink stands.
+func (s *sink) mark() (m sinkMark, err error) {
+	m.Done = s.done
+	if s.folder != nil {
+		m.Parts = s.folder.Parts()
+	} else {
+		m.Size, m.Done = s.done, 0
+	}
+	if s.format != output.JSONL {
+		if m.Schema, err = s.schema.Encode(); err != nil {
+			return m, err
+		}
+	}
+	if f, ok := s.file.(*output.Appended); ok {
+		if m.Size, err = f.Checkpoint(); err != nil {
+			return m, err
+		}
+		if s.folder != nil {
+			m.Parts--
+			m.Rows, m.Bytes = s.rows, s.bytes
+		}
+	}
+	return m, nil
+}
+
+// goOn begins where a sink of parts stood.
+func (s *sink) goOn(at sinkMark) (err error) {
+	s.done = at.Done
+	if len(at.Schema) > 0 {
+		if err := s.schema.Decode(at.Schema); err != nil {
+			return err
+		}
+	}
+	if at.Size == 0 {
+		return s.folder.DropNext()
+	}
+	if s.file, err = s.folder.NextAppended(at.Size); err != nil {
+		s.file = nil
+		return err
+	}
+	s.rows, s.bytes = at.Rows, at.Bytes
+	return nil
 }

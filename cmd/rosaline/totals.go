@@ -62,3 +62,36 @@ func rate(n int64, seconds float64) float64 {
 	}
 	return float64(n) / seconds
 }
+
+// add adds what was counted before. What belongs to the inputs and outputs as a whole stays.
+func (t *totals) add(before *totals) {
+	t.Records.In += before.Records.In
+	t.Records.Out += before.Records.Out
+	t.Records.Dropped += before.Records.Dropped
+	t.Records.Padded += before.Records.Padded
+	t.Bytes.TextIn += before.Bytes.TextIn
+	t.Bytes.TextOut += before.Bytes.TextOut
+	t.Source.Lines += before.Source.Lines
+	t.Source.Blank += before.Source.Blank
+	t.Source.BOMs += before.Source.BOMs
+	t.Source.Replaced += before.Source.Replaced
+	t.Source.LeftOut += before.Source.LeftOut
+	t.Source.Skipped += before.Source.Skipped
+	for _, b := range before.Stages {
+		for i := range t.Stages {
+			if t.Stages[i].Name == b.Name {
+				t.Stages[i].add(b)
+			}
+		}
+	}
+}
+
+func (s *stageTotals) add(before stageTotals) {
+	s.In += before.In
+	s.Out += before.Out
+	for _, m := range []struct{ to, from map[string]int64 }{{s.Dropped, before.Dropped}, {s.Masked, before.Masked}} {
+		for name, n := range m.from {
+			m.to[name] += n
+		}
+	}
+}

@@ -9,17 +9,21 @@ import (
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
-// Worn tells whether the log has more frames than [WithMaxFrames] allows, so that
-// [Log.Compact] is worth its time.
+// Worn tells whether the log has more frames than [WithMaxFrames] allows, and half as many bytes
+// again as [Log.Compact] would leave, so that this is worth its time: compactions of worn logs
+// write at most twice the bytes that were appended.
 func (l *Log) Worn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err == nil && l.worn()
 }
 
+// A compaction drops half of what it writes or more, and all that is dropped makes the file
+// shorter, which only appends make longer.
 func (l *Log) worn() bool {
-	need := l.hashes/frameHashes + 2
-	return uint64(l.frames) > uint64(l.conf.maxFrames)+2*need
+	need := int64(l.hashes/frameHashes) + 2
+	left := logHeaderSize + hashSize*int64(l.hashes) + frameHeaderSize*need + l.before + int64(len(l.state))
+	return int64(l.frames) > int64(l.conf.maxFrames)+2*need && l.size >= left+left/2
 }
 
 // Compact joins the frames before the last generation into as few as can be, and drops all

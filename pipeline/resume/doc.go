@@ -1,9 +1,25 @@
 // Package resume keeps what a run has done on disk, so that it goes on where it stood after any
 // stop: a signal, a crash, a loss of power, a full disk.
 //
-// There are two files, each with one writer. The [StateTracker] says how far the run is, the
-// [Log] which texts have come before. A commit goes through them in one order, and counts when
-// the slot of the tracker is on the disk:
+// A [ResumablePipeline] is a pipeline with a folder. What its consumer was given and has
+// committed comes never again, all else does, as if it had never come:
+//
+//	source ──▸ stages, Deduplicate ──▸ prefetch ──▸ Next ──▸ consumer ──▸ Output
+//	                                                          │ Commit       │
+//	                                           1 the outputs are synced ◂────┘
+//	                                           2 Log.Append:          hashes, states
+//	                                           3 StateTracker.Commit: it counts
+//
+//	DIR/config        what the output depends on, as JSON
+//	DIR/tracker       how far the run is
+//	DIR/tracker.lock  held by the one writer
+//	DIR/log           which texts came before, and the state of the pipeline
+//
+// What is read ahead is in no commit, nor are its hashes. An [Output] is cut back to what its
+// commit says when it is opened.
+//
+// The [StateTracker] and the [Log] can be had without a pipeline. A commit goes through them in
+// one order, and counts when the slot of the tracker is on the disk:
 //
 //	Log.Append(generation, hashes, state) ──sync──▸ StateTracker.Commit(state) ──sync──▸ committed
 //

@@ -32,6 +32,11 @@ var (
 	ErrOrder = errors.New("resume: a commit goes back")
 	// ErrLimit is returned for more hashes or a larger state than a file can hold.
 	ErrLimit = errors.New("resume: too much")
+	// ErrCheckpoint is returned for a state that is not one of a resumable pipeline, or that does
+	// not fit the hashes beside it.
+	ErrCheckpoint = errors.New("resume: no checkpoint")
+	// ErrOutput is returned when an output is not there as it was committed; the text says where.
+	ErrOutput = errors.New("resume: not the output that was committed")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("resume: closed")
 )

@@ -28,6 +28,7 @@ type Log struct {
 	last   uint64 // generation of the last frame, 0 if there is none
 	prior  uint64 // the one before that
 	state  []byte
+	before int64 // bytes of the state before that of the last generation
 	buf    []byte
 	err    error // the first failure, for ever
 }
@@ -187,6 +188,7 @@ func (l *Log) took(f *frame) {
 	l.hashes += uint64(len(f.hashes))
 	if f.generation != l.last {
 		l.prior, l.last = l.last, f.generation
+		l.before = int64(len(l.state))
 	}
 	if len(f.state) > 0 {
 		l.state = append(l.state[:0], f.state...)
@@ -300,15 +302,13 @@ func OpenDeduplicator(name string, committed State, dedup []text.DedupOption, op
 		log    *Log
 		opened error
 	)
-	known := func(yield func(text.Hash128) bool) {
+	known := func(yield func([]text.Hash128) bool) {
 		log, opened = OpenLog(name, committed, func(hashes []text.Hash128) error {
-			for _, h := range hashes {
-				yield(h)
-			}
+			yield(hashes)
 			return nil
 		}, opts...)
 	}
-	d, err := text.NewStreamDeduplicator(append(slices.Clip(dedup), text.WithCapacity(room), text.WithHashes(known))...)
+	d, err := text.NewStreamDeduplicator(append(slices.Clip(dedup), text.WithCapacity(room), text.WithHashBlocks(known))...)
 	if err = errors.Join(err, opened); err != nil {
 		return nil, nil, err
 	}

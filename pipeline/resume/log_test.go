@@ -311,6 +311,125 @@ func TestCompactionOnFullDisk(t *testing.T) {
 	}
 }
 
+// countingFS counts what is written to files that are made anew, which is what compactions
+// write, and spares the syncs.
+type countingFS struct {
+	fsys.FS
+	written int64
+}
+
+func (c *countingFS) OpenWrite(name string) (fsys.File, error) {
+	f, err := c.FS.OpenWrite(name)
+	return countingFile{f, new(int64)}, err
+}
+
+func (c *countingFS) Create(name string) (fsys.File, error) {
+	f, err := c.FS.Create(name)
+	return countingFile{f, &c.written}, err
+}
+
+func (c *countingFS) SyncDir(string) error { return nil }
+
+type countingFile struct {
+	fsys.File
+	written *int64
+}
+
+func (f countingFile) Append(p []byte) (int, error) {
+	*f.written += int64(len(p))
+	return f.File.Append(p)
+}
+
+func (f countingFile) Sync() error { return nil }
+
+// TestCompactionIsAmortised: what is written by compactions is at most twice what was appended,
+// and the log is never much longer than a compacted one, whatever the commits are.
+func TestCompactionIsAmortised(t *testing.T) {
+	const maxFrames = 4096 // the default
+	commits, first := 100_000, 1_000_000
+	if testing.Short() {
+		commits, first = 20_000, 100_000
+	}
+	for _, c := range []struct {
+		name    string
+		first   int // hashes of the log before
+		commits int
+		hashes  int           // of each commit
+		state   func(int) int // bytes of its state
+		compact bool          // whether there must be compactions
+	}{
+		{"a hash and a state", first, commits, 1, func(int) int { return 2000 }, true},
+		{"a hash", first / 20, commits, 1, func(int) int { return 0 }, true},
+		{"a hash in a large log", first, commits / 10, 1, func(int) int { return 0 }, false},
+		{"a state", 0, commits, 0, func(int) int { return 2000 }, true},
+		{"many hashes", 0, commits / 20, 100, func(int) int { return 0 }, false},
+		{"a large state, now and then", first / 20, commits, 1, func(i int) int {
+			if i%5000 == 0 {
+				return 4 << 20
+			}
+			return 10
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := &countingFS{FS: fsys.OS{}}
+			l, err := OpenLog(filepath.Join(t.TempDir(), "log"), State{}, nil, WithFS(files))
+			require.NoError(t, err)
+			header := l.Size()
+			require.NoError(t, l.Append(2, manyHashes(c.first), nil))
+			appended := l.Size()
+			files.written = 0 // the header of the log
+			hashes, state, compactions, largest := manyHashes(c.hashes), make([]byte, 4<<20), 0, 0
+			for i := range c.commits {
+				size, n := l.Size(), c.state(i)
+				largest = max(largest, n)
+				require.NoError(t, l.Append(uint64(i)+3, hashes, state[:n]))
+				require.EqualValues(t, 40+16*c.hashes+n, l.Size()-size)
+				appended += l.Size() - size
+				if l.Worn() {
+					before := l.Size()
+					require.NoError(t, l.Compact())
+					require.LessOrEqual(t, 3*l.Size(), 2*before)
+					require.False(t, l.Worn())
+					compactions++
+				}
+				// A frame for each 65536 hashes, and two.
+				compacted := header + 16*int64(l.Count()) + 40*(int64(l.Count())/65536+2) + 2*int64(largest)
+				frames := maxFrames + 2*(int64(l.Count())/65536+2)
+				require.True(t, l.Size() <= compacted+compacted/2+int64(largest) || int64(l.Frames()) <= frames)
+			}
+			t.Logf("%d compactions wrote %d bytes, %.2f of %d appended", compactions, files.written, float64(files.written)/float64(appended), appended)
+			require.Equal(t, c.compact, compactions > 0)
+			require.LessOrEqual(t, files.written, 2*appended)
+			require.NoError(t, l.Close())
+		})
+	}
+}
+
+// TestCompactionOfAnyCommits: the same for commits and limits of any kind.
+func TestCompactionOfAnyCommits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		files := &countingFS{FS: fsys.NewDisk()}
+		l, err := OpenLog("log", State{}, nil, WithFS(files), WithMaxFrames(rapid.IntRange(1, 4).Draw(t, "frames")))
+		require.NoError(t, err)
+		files.written = 0
+		appended := l.Size()
+		for i := range rapid.IntRange(1, 60).Draw(t, "commits") {
+			n := rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(t, "hashes")
+			state := rapid.SampledFrom([]int{0, 1, 200, 9000}).Draw(t, "state")
+			appended += int64(40 + 16*n + state)
+			require.NoError(t, l.Append(uint64(i)+2, manyHashes(n), make([]byte, state)))
+			if l.Worn() {
+				before, size := files.written, l.Size()
+				require.NoError(t, l.Compact())
+				require.Equal(t, l.Size(), files.written-before)
+				require.LessOrEqual(t, 3*l.Size(), 2*size)
+				require.LessOrEqual(t, files.written, 2*appended)
+			}
+		}
+		require.NoError(t, l.Close())
+	})
+}
+
 func TestInspectLog(t *testing.T) {
 	_, sound := runTo(t, 6) // frames of 0 to 3 hashes and 14 bytes of state
 	at := func(batch int) int {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/rosaline-go/rosaline/internal/fsys"
+	"github.com/rosaline-go/rosaline/pipeline"
+	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
 // Option changes how files are opened.
@@ -17,6 +19,14 @@ type config struct {
 	fs        fsys.FS
 	holder    string
 	maxFrames int
+
+	// Of a resumable pipeline.
+	options map[string]string
+	dedup   []text.DedupOption
+	known   []uint64
+	extra   func() (any, error)
+	before  func() (any, error)
+	where   func(pipeline.SourceMark) Coordinate
 }
 
 // WithFS sets the files. Default those of the operating system; others are for tests.
@@ -27,11 +37,46 @@ func WithFS(files fsys.FS) Option { return func(c *config) { c.fs = files } }
 func WithHolder(name string) Option { return func(c *config) { c.holder = name } }
 
 // WithMaxFrames sets how many frames a log may have, beyond twice those that its hashes need,
-// until it is [Log.Worn] and is compacted when it is opened. Default 65536; at least 1.
+// until it is [Log.Worn] and is compacted when it is opened, if enough of it is headers and old
+// states. Default 4096, which with a state of 2.5 KB in each take 10 MB; at least 1.
 func WithMaxFrames(n int) Option { return func(c *config) { c.maxFrames = max(1, n) } }
 
+// WithConfig sets what the output of a [ResumablePipeline] depends on, by name. The folder keeps
+// it, and is refused with [ErrConfig] and the differences to who brings another one. Default
+// none; what the pipeline itself depends on is seen without it.
+func WithConfig(options map[string]string) Option {
+	return func(c *config) { c.options = options }
+}
+
+// WithDedupOptions sets how the sets of a [Dedup] work.
+func WithDedupOptions(opts ...text.DedupOption) Option {
+	return func(c *config) { c.dedup = opts }
+}
+
+// WithKnown begins a new folder with hashes that another program knew: the XXH3-64 of texts, in
+// any order, which count as duplicates in the first epoch. They are kept in the folder, 8 bytes
+// each there and in memory. A folder that is not new is refused with [ErrOrder].
+func WithKnown(hashes []uint64) Option { return func(c *config) { c.known = hashes } }
+
+// WithExtra sets a function that is called when a commit begins, by who calls
+// [ResumablePipeline.Commit] or [ResumablePipeline.CommitLater]. What it returns, unless that is
+// nil, is kept with the commit as JSON, see [Start]: names and sizes of files, say. After an
+// error of it nothing is committed, and Commit may be called again.
+func WithExtra(f func() (any, error)) Option { return func(c *config) { c.extra = f } }
+
+// WithBeforeCommit sets a function like that of [WithExtra], which is called after that. When it
+// returns, all output of what the consumer was given when the commit began must be on the disk.
+// CommitLater calls it in the background.
+func WithBeforeCommit(f func() (any, error)) Option { return func(c *config) { c.before = f } }
+
+// WithCoordinate sets how a coordinate is made of the place of the source. It is for people and
+// other programs; the run goes on by the state of the pipeline. Default [CoordinateOf].
+func WithCoordinate(f func(pipeline.SourceMark) Coordinate) Option {
+	return func(c *config) { c.where = f }
+}
+
 func configure(opts []Option) config {
-	c := config{fs: fsys.OS{}, maxFrames: 1 << 16}
+	c := config{fs: fsys.OS{}, maxFrames: 1 << 12, where: CoordinateOf}
 	for _, o := range opts {
 		o(&c)
 	}

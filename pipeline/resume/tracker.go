@@ -30,15 +30,18 @@ type StateTracker struct {
 // is wrong with each slot, [ErrConfig], and those of the files. None of them changes a tracker
 // that is there.
 func OpenStateTracker(name string, config uint32, opts ...Option) (*StateTracker, error) {
-	c := configure(opts)
-	lock, err := c.fs.Lock(name+".lock", c.holder)
-	if errors.Is(err, fsys.ErrLocked) {
-		return nil, fmt.Errorf("%w: tracker %s: %w; wait for it, or stop it", ErrLocked, name, err)
-	} else if err != nil {
-		return nil, fmt.Errorf("resume: tracker %s: %w", name, err)
+	return openTracker(name, config, configure(opts), nil)
+}
+
+// openTracker calls first, if it is not nil, with the lock held and before it makes a tracker
+// that is not there.
+func openTracker(name string, config uint32, c config, first func() error) (*StateTracker, error) {
+	lock, err := c.lockTracker(name)
+	if err != nil {
+		return nil, err
 	}
 	t := &StateTracker{name: name, lock: lock}
-	if err := t.open(c, config); err != nil {
+	if err := t.open(c, config, first); err != nil {
 		err = errors.Join(err, lock.Close())
 		if t.file != nil {
 			err = errors.Join(err, t.file.Close())
@@ -48,8 +51,24 @@ func OpenStateTracker(name string, config uint32, opts ...Option) (*StateTracker
 	return t, nil
 }
 
-func (t *StateTracker) open(c config, config uint32) error {
+// lockTracker takes the lock of the writer of a tracker.
+func (c config) lockTracker(name string) (io.Closer, error) {
+	lock, err := c.fs.Lock(name+".lock", c.holder)
+	if errors.Is(err, fsys.ErrLocked) {
+		return nil, fmt.Errorf("%w: tracker %s: %w; wait for it, or stop it", ErrLocked, name, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("resume: tracker %s: %w", name, err)
+	}
+	return lock, nil
+}
+
+func (t *StateTracker) open(c config, config uint32, first func() error) error {
 	there, err := c.exists(t.name)
+	if err == nil && !there && first != nil {
+		if err := first(); err != nil {
+			return err
+		}
+	}
 	if err == nil && !there {
 		var file [trackerSize]byte
 		for i := range 2 {
@@ -184,7 +203,11 @@ type SlotReport struct {
 // wrong with it is in the report; the error is that of the file, or [ErrShort] or [ErrForeign]
 // if it is no tracker.
 func InspectTracker(name string, opts ...Option) (TrackerReport, error) {
-	f, err := configure(opts).fs.Open(name)
+	return configure(opts).inspectTracker(name)
+}
+
+func (c config) inspectTracker(name string) (TrackerReport, error) {
+	f, err := c.fs.Open(name)
 	if err != nil {
 		return TrackerReport{Current: -1}, fmt.Errorf("resume: tracker %s: %w", name, err)
 	}

@@ -45,6 +45,7 @@ const (
 type StreamDeduplicator struct {
 	hash  func([]byte) Hash128
 	nulls NullPolicy
+	known hashes64 // of another program
 
 	mu        sync.Mutex
 	set       hashSet
@@ -55,7 +56,8 @@ type dedupConfig struct {
 	capacity  int
 	byteCheck bool
 	nulls     NullPolicy
-	hashes    iter.Seq[Hash128]
+	hashes    iter.Seq[[]Hash128]
+	known     []uint64
 	hash      func([]byte) Hash128
 }
 
@@ -82,10 +84,46 @@ func WithNulls(p NullPolicy) DedupOption { return func(c *dedupConfig) { c.nulls
 // WithHashes starts with committed entries, those of an earlier run. One that
 // comes twice counts once. Default none.
 func WithHashes(hashes iter.Seq[Hash128]) DedupOption {
-	return func(c *dedupConfig) { c.hashes = hashes }
+	if hashes == nil {
+		return WithHashBlocks(nil)
+	}
+	return WithHashBlocks(func(yield func([]Hash128) bool) {
+		block := make([]Hash128, 0, lookAhead)
+		for h := range hashes {
+			if block = append(block, h); len(block) == lookAhead {
+				if !yield(block) {
+					return
+				}
+				block = block[:0]
+			}
+		}
+		if len(block) > 0 {
+			yield(block)
+		}
+	})
 }
 
-// withHash lets tests make texts collide.
+// WithHashBlocks is [WithHashes] of hashes that come in pieces, and takes its place.
+// A piece is not kept and may be used again for the next. Memory is asked for ahead
+// within a piece, so pieces of 32 hashes and more are fastest.
+func WithHashBlocks(blocks iter.Seq[[]Hash128]) DedupOption {
+	return func(c *dedupConfig) { c.hashes = blocks }
+}
+
+// WithKnown64 counts texts as having come before whose XXH3-64, seed 0, is in a
+// list: one that another program kept, which cannot be told from 128 bits. Such a
+// text is not staged and has no position, and with [WithByteCheck] the hash decides.
+// Null is none of them.
+//
+// The list must be in ascending order, is kept, and must not be changed; several
+// deduplicators may share it. An index takes half a byte a hash at most, which
+// [StreamDeduplicator.Bytes] does not count. A look-up takes constant expected time
+// beside that of the hash, which only a text of 240 bytes or less needs, and
+// logarithmic time whatever the list is. Default none.
+func WithKnown64(known []uint64) DedupOption { return func(c *dedupConfig) { c.known = known } }
+
+// withHash lets tests make texts collide. Deduplicators that resolve batches of one
+// pipeline must have the same, and those with known texts none.
 func withHash(f func([]byte) Hash128) DedupOption { return func(c *dedupConfig) { c.hash = f } }
 
 // NewStreamDeduplicator returns a deduplicator. The error is [ErrOption].
@@ -100,18 +138,23 @@ func NewStreamDeduplicator(opts ...DedupOption) (*StreamDeduplicator, error) {
 	case c.nulls > NullsEqual:
 		return nil, fmt.Errorf("%w: unknown null policy %d", ErrOption, c.nulls)
 	}
-	d := &StreamDeduplicator{hash: c.hash, nulls: c.nulls, set: newHashSet(c.capacity, c.byteCheck)}
+	known, err := newHashes64(c.known)
+	if err != nil {
+		return nil, err
+	}
+	d := &StreamDeduplicator{hash: c.hash, nulls: c.nulls, known: known, set: newHashSet(c.capacity, c.byteCheck)}
 	if c.hashes != nil {
-		for h := range c.hashes {
-			if h == nullHash {
-				d.stageNull()
-			} else {
-				d.stage(h, nil)
-			}
+		for block := range c.hashes {
+			d.set.addAll(block)
 		}
 		d.committed = d.set.n
 	}
 	return d, nil
+}
+
+// knows reports whether a text, of which h is the hash, is known to another program.
+func (d *StreamDeduplicator) knows(h Hash128, s []byte) bool {
+	return len(d.known.sorted) > 0 && d.known.has(sum64(h, s))
 }
 
 // stage adds an entry unless it is there, and reports whether it did. The text
@@ -150,6 +193,9 @@ func present(s []byte) []byte {
 // slice is the empty text.
 func (d *StreamDeduplicator) IsUnique(s []byte) bool {
 	h := d.hash(s)
+	if d.knows(h, s) {
+		return false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stage(h, present(s))
@@ -162,9 +208,13 @@ func (d *StreamDeduplicator) IsUniqueNull() bool {
 	return d.uniqueNull()
 }
 
-// IsSeen reports whether s is committed or staged. It stages nothing.
+// IsSeen reports whether s is committed, staged, or of [WithKnown64]. It stages
+// nothing.
 func (d *StreamDeduplicator) IsSeen(s []byte) bool {
 	h := d.hash(s)
+	if d.knows(h, s) {
+		return true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, found := d.set.find(h, present(s))
@@ -198,6 +248,7 @@ func (d *StreamDeduplicator) FilterInto(keep stringtensor.Selection, col *string
 			switch {
 			case col.IsNull(row):
 				unique = d.uniqueNull()
+			case d.knows(hashes[i], col.Bytes(row)):
 			case d.set.texts == nil:
 				unique = d.stage(hashes[i], nil)
 			default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,14 +120,39 @@ func sorted64(t *testing.T, hashes []Hash128, texts map[Hash128]string) (out []s
 	return out
 }
 
+// numbered is a text of each number, every seventh too long for XXH3 to have a hash of 64
+// bits of its own for.
+func numbered(n int) string {
+	if n%7 == 0 {
+		return strconv.Itoa(n) + strings.Repeat(" long", 50+n%100)
+	}
+	return strconv.Itoa(n)
+}
+
+// everyThird returns the XXH3-64 of every third of those texts up to a number, in order, and the
+// texts.
+func everyThird(n int) (hashes []uint64, texts map[string]bool) {
+	texts = map[string]bool{}
+	for i := 0; i < n; i += 3 {
+		texts[numbered(i)] = true
+		hashes = append(hashes, xxh3.HashString(numbered(i)))
+	}
+	slices.Sort(hashes)
+	return hashes, texts
+}
+
 // TestDedupProperty compares every operation with maps of strings, with a hash
-// of few values under byte check, and with the real one.
+// of few values under byte check, and with the real one, without and with texts
+// that another program knows.
 func TestDedupProperty(t *testing.T) {
+	list, listed := everyThird(700)
 	for name, opts := range map[string][]DedupOption{
-		"hash":       nil,
-		"byte check": {WithByteCheck(true)},
-		"collisions": {WithByteCheck(true), withHash(func(s []byte) Hash128 { return Hash128{uint64(len(s)) % 3, 7} })},
-		"one hash":   {WithByteCheck(true), withHash(func([]byte) Hash128 { return nullHash })},
+		"hash":             nil,
+		"known":            {WithKnown64(list)},
+		"known byte check": {WithByteCheck(true), WithKnown64(list)},
+		"byte check":       {WithByteCheck(true)},
+		"collisions":       {WithByteCheck(true), withHash(func(s []byte) Hash128 { return Hash128{uint64(len(s)) % 3, 7} })},
+		"one hash":         {WithByteCheck(true), withHash(func([]byte) Hash128 { return nullHash })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -134,9 +160,10 @@ func TestDedupProperty(t *testing.T) {
 				known := map[string]bool{} // true when committed
 				const null = "\x00null"
 				var order []string
-				text := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 700).Draw(t, "n")) })
+				text := rapid.Custom(func(t *rapid.T) string { return numbered(rapid.IntRange(0, 700).Draw(t, "n")) })
+				isListed := func(s string) bool { return listed[s] && strings.HasPrefix(name, "known") }
 				stage := func(s string) bool {
-					if _, ok := known[s]; ok {
+					if _, ok := known[s]; ok || isListed(s) {
 						return false
 					}
 					known[s] = false
@@ -166,7 +193,7 @@ func TestDedupProperty(t *testing.T) {
 					"seen": func(t *rapid.T) {
 						s := text.Draw(t, "text")
 						_, want := known[s]
-						require.Equal(t, want, d.IsSeen([]byte(s)))
+						require.Equal(t, want || isListed(s), d.IsSeen([]byte(s)))
 					},
 					"filter": func(t *rapid.T) {
 						in := rapid.SliceOfN(text, 0, 300).Draw(t, "texts")
@@ -325,6 +352,9 @@ func TestDedupErrors(t *testing.T) {
 	}
 	_, err := NewStreamDeduplicator(WithNulls(7))
 	require.ErrorIs(t, err, ErrOption)
+	_, err = NewStreamDeduplicator(WithKnown64([]uint64{1, 5, 5, 4, 9}))
+	require.ErrorIs(t, err, ErrOption)
+	require.ErrorContains(t, err, "known hash 3 is 0x4, before it comes 0x5")
 
 	d := newDedup(t)
 	d.Filter(column(t, "a", "b"))
@@ -349,6 +379,144 @@ func numbers(from, n int) iter.Seq[Hash128] {
 			}
 		}
 	}
+}
+
+// TestDedupHashBlocks: hashes in pieces of any size, in memory that is used again, are those of
+// a plain loop.
+func TestDedupHashBlocks(t *testing.T) {
+	hash := rapid.Custom(func(t *rapid.T) Hash128 {
+		if i := rapid.Uint64Range(0, 3000).Draw(t, "hash"); i > 0 {
+			return Hash128{i, i * i}
+		}
+		return Hash128{stringtensor.NullHash, stringtensor.NullHash}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		blocks := rapid.SliceOfN(rapid.SliceOfN(hash, 0, 150), 0, 10).Draw(t, "blocks")
+		var want []Hash128
+		for _, h := range slices.Concat(blocks...) {
+			if !slices.Contains(want, h) {
+				want = append(want, h)
+			}
+		}
+		opts := []DedupOption{WithNulls(NullsEqual), WithByteCheck(rapid.Bool().Draw(t, "byte check")), WithCapacity(rapid.IntRange(0, 2000).Draw(t, "capacity"))}
+		pieces := func(yield func([]Hash128) bool) {
+			piece := make([]Hash128, 150)
+			for _, b := range blocks {
+				if !yield(piece[:copy(piece, b)]) {
+					return
+				}
+				clear(piece)
+			}
+		}
+		for _, given := range []DedupOption{WithHashBlocks(pieces), WithHashes(slices.Values(slices.Concat(blocks...)))} {
+			d := newDedup(t, append(opts, given)...)
+			require.Equal(t, want, committedHashes(t, d))
+			require.Equal(t, len(want), d.Position())
+			require.Equal(t, !slices.Contains(want, nullHash), d.IsUniqueNull())
+			for i, h := range want {
+				slot, found := d.set.find(h, nil)
+				if h == nullHash {
+					require.False(t, found)
+					require.Equal(t, i+1, d.set.null)
+				} else {
+					require.True(t, found)
+					require.EqualValues(t, i+1, d.set.slots[slot]&positionMask)
+				}
+			}
+		}
+	})
+	require.Zero(t, newDedup(t, WithHashes(nil)).Count())
+	require.Zero(t, newDedup(t, WithHashBlocks(nil)).Count())
+}
+
+// TestSum64: the hash of 64 bits of texts of every length about where XXH3 changes its ways.
+func TestSum64(t *testing.T) {
+	s := make([]byte, 70_000)
+	for i := range s {
+		s[i] = byte(i*i>>3 + i)
+	}
+	for n := range len(s) - 8 {
+		if n > 3000 && n%1009 > 1 {
+			continue
+		}
+		x := s[n%7:][:n] // at any alignment
+		require.Equal(t, xxh3.Hash(x), sum64(HashOf(x), x), "%d bytes", n)
+	}
+}
+
+// TestHashes64 compares the search with a map, for lists that are spread evenly and for
+// others.
+func TestHashes64(t *testing.T) {
+	values := map[string]*rapid.Generator[uint64]{
+		"even":   rapid.Custom(func(t *rapid.T) uint64 { return mixed(rapid.Uint64().Draw(t, "h")) }),
+		"any":    rapid.Uint64(),
+		"low":    rapid.Uint64Range(0, 500),
+		"high":   rapid.Uint64Range(math.MaxUint64-500, math.MaxUint64),
+		"a few":  rapid.SampledFrom([]uint64{0, 1, 1 << 63, math.MaxUint64}),
+		"middle": rapid.Uint64Range(1<<63-300, 1<<63+300),
+	}
+	for name, value := range values {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				list := rapid.SliceOfN(value, 1, 400).Draw(t, "list")
+				in := map[uint64]bool{}
+				for _, h := range list {
+					in[h] = true
+				}
+				slices.Sort(list)
+				known, err := newHashes64(list)
+				require.NoError(t, err)
+				for _, h := range append(rapid.SliceOfN(value, 0, 50).Draw(t, "asked"), 0, 1, 1<<63, math.MaxUint64) {
+					require.Equal(t, in[h], known.has(h), h)
+				}
+				for _, h := range list {
+					require.True(t, known.has(h))
+					require.Equal(t, in[h+1], known.has(h+1))
+					require.Equal(t, in[h-1], known.has(h-1))
+				}
+			})
+		})
+	}
+	known, err := newHashes64(nil)
+	require.NoError(t, err)
+	require.Empty(t, known)
+}
+
+// mixed spreads numbers evenly: SplitMix64 of Steele, Lea and Flood, 2014.
+func mixed(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// TestDedupHeap: a hash takes at most 40 bytes of the heap where room was asked for, for a
+// number of them that is just too large for a table.
+func TestDedupHeap(t *testing.T) {
+	const n = 1<<20/5*4 + 1000
+	blocks := func(yield func([]Hash128) bool) {
+		block := make([]Hash128, 1000)
+		for lo := 0; lo < n; lo += len(block) {
+			block = block[:min(len(block), n-lo)]
+			for i := range block {
+				block[i] = Hash128{mixed(uint64(2 * (lo + i))), mixed(uint64(2*(lo+i) + 1))}
+			}
+			yield(block)
+		}
+	}
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse
+	}
+	before := inUse()
+	d := newDedup(t, WithCapacity(n), WithHashBlocks(blocks))
+	each := float64(inUse()-before) / n
+	require.Equal(t, n, d.Count())
+	require.Less(t, each, 40.0)
+	require.Greater(t, each, 24.0) // or nothing was measured
+	require.InDelta(t, float64(d.Bytes())/n, each, 2)
 }
 
 // TestDedupMemory grows through several sizes and back.
@@ -430,6 +598,50 @@ func TestDedupConcurrent(t *testing.T) {
 	require.EqualValues(t, texts, unique.Load())
 	require.EqualValues(t, texts, committed.Load())
 	require.Equal(t, texts, d.Count())
+}
+
+// BenchmarkDedupHashes starts with a million hashes.
+func BenchmarkDedupHashes(b *testing.B) {
+	hashes := make([]Hash128, 1_000_000)
+	for i := range hashes {
+		hashes[i] = Hash128{mixed(uint64(2 * i)), mixed(uint64(2*i + 1))}
+	}
+	for name, given := range map[string]DedupOption{
+		"hashes": WithHashes(slices.Values(hashes)), "blocks": WithHashBlocks(slices.Chunk(hashes, 1000)),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(16 * len(hashes)))
+			for b.Loop() {
+				newDedup(b, WithCapacity(len(hashes)), given)
+			}
+		})
+	}
+}
+
+// BenchmarkKnown64 asks for hashes of which half are in a list.
+func BenchmarkKnown64(b *testing.B) {
+	for _, n := range []int{1_000_000, 30_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			list, asked := make([]uint64, n), make([]uint64, 1<<16)
+			for i := range list {
+				list[i] = mixed(uint64(i))
+			}
+			for i := range asked {
+				asked[i] = mixed(mixed(uint64(i)) % uint64(2*n))
+			}
+			slices.Sort(list)
+			known, err := newHashes64(list)
+			require.NoError(b, err)
+			i, found := 0, 0
+			for b.Loop() {
+				if known.has(asked[i%len(asked)]) {
+					found++
+				}
+				i++
+			}
+			b.ReportMetric(float64(found)/float64(i), "found/op")
+		})
+	}
 }
 
 func BenchmarkDedup(b *testing.B) {

@@ -139,8 +139,8 @@ type Result struct {
 	// [WithSpansOnly]; else it is nil.
 	Spans [][]Span
 
-	// Position is where the deduplicator stood after this batch, to be given
-	// to [StreamDeduplicator.CommitTo] once the batch is delivered; 0 where
+	// Position is where the deduplicator that resolved this batch stood after it, to
+	// be given to [StreamDeduplicator.CommitTo] once the batch is delivered; 0 where
 	// deduplication is not a stage.
 	Position int
 }
@@ -244,15 +244,23 @@ func (f *FusedPipeline) scan(b *Batch, r *record, s []byte) {
 // Resolve tells first occurrences from duplicates. Batches must be resolved in
 // their order, one at a time; the work is a look-up for each row. Without
 // deduplication it does nothing. The error is [ErrPhase].
-func (f *FusedPipeline) Resolve(b *Batch) error {
+func (f *FusedPipeline) Resolve(b *Batch) error { return f.ResolveWith(f.dedup, b) }
+
+// ResolveWith is [FusedPipeline.Resolve] by another deduplicator than that of the
+// pipeline, for a run that has one for each epoch, say: the batches of a stream may be
+// resolved by different ones. The errors are [ErrPhase], and [ErrOption] if
+// d is nil and deduplication is a stage, which leaves the batch as it was.
+func (f *FusedPipeline) ResolveWith(d *StreamDeduplicator, b *Batch) error {
 	if b.phase != phaseScanned || b.pipeline != f {
 		return fmt.Errorf("%w: Resolve needs a batch that this pipeline scanned and that is not yet resolved", ErrPhase)
+	}
+	if f.has(StageDedup) && d == nil {
+		return fmt.Errorf("%w: stage %s runs, but the batch came without a deduplicator", ErrOption, StageDedup)
 	}
 	b.phase = phaseResolved
 	if !f.has(StageDedup) {
 		return nil
 	}
-	d := f.dedup
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var near nearby
@@ -273,7 +281,7 @@ func (f *FusedPipeline) Resolve(b *Batch) error {
 		if r.null {
 			unique = d.uniqueNull()
 		} else {
-			unique = d.stage(r.hash, present(r.key))
+			unique = !d.knows(r.hash, r.key) && d.stage(r.hash, present(r.key))
 		}
 		if !unique {
 			r.drop(StageDedup, Verdict{Reason: ReasonDuplicate, Value: 1})

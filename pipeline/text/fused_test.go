@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
 
 	"github.com/rosaline-go/rosaline/stringtensor"
 )
@@ -222,6 +223,98 @@ func TestFusedPhases(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Emit(b)
 	require.ErrorIs(t, err, ErrPhase)
+}
+
+// TestResolveWith: batches that are resolved by any of several deduplicators are told
+// from what came before in that one alone, and hold its position.
+func TestResolveWith(t *testing.T) {
+	list, listed := everyThird(40)
+	rapid.Check(t, func(t *rapid.T) {
+		type epoch struct {
+			dedup    *StreamDeduplicator
+			known    bool
+			equal    bool // nulls are
+			seen     map[any]bool
+			position int
+		}
+		epochs := make([]epoch, rapid.IntRange(1, 4).Draw(t, "epochs"))
+		for i := range epochs {
+			e := epoch{known: rapid.Bool().Draw(t, "known"), equal: rapid.Bool().Draw(t, "equal"), seen: map[any]bool{}}
+			opts := []DedupOption{WithByteCheck(rapid.Bool().Draw(t, "byte check"))}
+			if e.known {
+				opts = append(opts, WithKnown64(list))
+			}
+			if e.equal {
+				opts = append(opts, WithNulls(NullsEqual))
+			}
+			e.dedup = newDedup(t, opts...)
+			epochs[i] = e
+		}
+		f := newFused(t, WithStages(StageDedup, StageClean), WithKeepNulls(true))
+		b, p := NewBatch(), new(Packed)
+		for range rapid.IntRange(1, 8).Draw(t, "batches") {
+			rows := make([]any, rapid.IntRange(0, 90).Draw(t, "rows"))
+			for i := range rows {
+				if n := rapid.IntRange(-2, 40).Draw(t, "row"); n >= 0 {
+					rows[i] = numbered(n)
+				}
+			}
+			e := &epochs[rapid.IntRange(0, len(epochs)-1).Draw(t, "epoch")]
+			want := stringtensor.Selection{}
+			for i, row := range rows {
+				s, isText := row.(string)
+				switch {
+				case !isText && !e.equal:
+					want = append(want, uint32(i))
+				case isText && e.known && listed[s]:
+				case !e.seen[row]:
+					e.seen[row] = true
+					e.position++
+					want = append(want, uint32(i))
+				}
+			}
+			f.Scan(b, columnWithNulls(t, rows...))
+			require.NoError(t, f.ResolveWith(e.dedup, b))
+			if rapid.Bool().Draw(t, "packed") {
+				require.NoError(t, f.EmitInto(b, p))
+				require.Equal(t, want, append(stringtensor.Selection{}, p.Rows...))
+				require.Equal(t, e.position, p.Position)
+			} else {
+				r, err := f.Emit(b)
+				require.NoError(t, err)
+				require.Equal(t, want, r.Rows)
+				require.Equal(t, e.position, r.Position)
+				for _, drop := range r.Drops {
+					require.Equal(t, Drop{drop.Row, StageDedup, Verdict{ReasonDuplicate, 1, 0}}, drop)
+				}
+			}
+			require.Equal(t, e.position, e.dedup.Position())
+		}
+		require.Zero(t, f.Deduplicator().Position())
+	})
+}
+
+// TestResolveWithNone: a deduplicator must be there if it is a stage; the batch goes on.
+func TestResolveWithNone(t *testing.T) {
+	f, b := newFused(t, WithStages(StageDedup)), NewBatch()
+	require.ErrorIs(t, f.ResolveWith(nil, b), ErrPhase)
+	f.Scan(b, column(t, "a", "a"))
+	require.ErrorIs(t, f.ResolveWith(nil, b), ErrOption)
+	require.NoError(t, f.ResolveWith(newDedup(t), b))
+	require.ErrorIs(t, f.ResolveWith(newDedup(t), b), ErrPhase)
+	r, err := f.Emit(b)
+	require.NoError(t, err)
+	require.Equal(t, stringtensor.Selection{0}, r.Rows)
+
+	f = newFused(t, WithStages(StageClean))
+	for _, d := range []*StreamDeduplicator{nil, newDedup(t)} {
+		f.Scan(b, column(t, "a", "a"))
+		require.NoError(t, f.ResolveWith(d, b))
+		r, err = f.Emit(b)
+		require.NoError(t, err)
+		require.Len(t, r.Rows, 2)
+		require.Zero(t, r.Position)
+	}
 }
 
 func TestFusedOptions(t *testing.T) {

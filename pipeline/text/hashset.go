@@ -2,9 +2,11 @@ package text
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -187,6 +189,29 @@ func (t *hashSet) add(slot int, h Hash128, s []byte) {
 	}
 }
 
+// addAll adds the hashes that are not there, that of null included, in their order. Their texts
+// are unknown.
+func (t *hashSet) addAll(hashes []Hash128) {
+	var near nearby
+	for len(hashes) > 0 {
+		group := hashes[:min(lookAhead, len(hashes))]
+		hashes = hashes[len(group):]
+		for _, h := range group {
+			t.expect(&near, h)
+		}
+		near.fetch()
+		for _, h := range group {
+			if h == nullHash {
+				if t.null == 0 {
+					t.addNull()
+				}
+			} else if slot, found := t.find(h, nil); !found {
+				t.add(slot, h, nil)
+			}
+		}
+	}
+}
+
 // grow makes the table twice as large.
 func (t *hashSet) grow() {
 	t.resize(2 * len(t.slots))
@@ -274,6 +299,56 @@ func (t *hashSet) pop() {
 		t.textBytes -= int64(len(t.known(t.n).text))
 		*t.known(t.n) = knownText{}
 	}
+}
+
+// hashes64 is a list of the XXH3-64 of texts. An index of the high bits of a hash says
+// where to search for it: the hashes of texts are spread evenly, so that is among some
+// 16 to 32 of them.
+//
+//	starts ┌ 0 ┬ 27 ┬ 50 ┬ 81 ┐ …   sorted[50:81] are the hashes whose high bits are 2
+type hashes64 struct {
+	sorted []uint64
+	starts []int
+	shift  uint
+}
+
+// newHashes64 makes the index of a list. The error is [ErrOption], for one that is not in order.
+func newHashes64(sorted []uint64) (hashes64, error) {
+	if len(sorted) == 0 {
+		return hashes64{}, nil
+	}
+	high := max(0, bits.Len(uint(len(sorted)))-5)
+	t := hashes64{sorted: sorted, starts: make([]int, 1<<high+1), shift: uint(64 - high)}
+	last, next := uint64(0), 0
+	for i, h := range sorted {
+		if h < last {
+			return hashes64{}, fmt.Errorf("%w: known hash %d is %#x, before it comes %#x, want ascending order", ErrOption, i, h, last)
+		}
+		last = h
+		for ; uint64(next) <= h>>t.shift; next++ {
+			t.starts[next] = i
+		}
+	}
+	for ; next < len(t.starts); next++ {
+		t.starts[next] = len(sorted)
+	}
+	return t, nil
+}
+
+// has reports whether h is in the list, which is not empty.
+func (t *hashes64) has(h uint64) bool {
+	i := h >> t.shift
+	_, found := slices.BinarySearch(t.sorted[t.starts[i]:t.starts[i+1]], h)
+	return found
+}
+
+// sum64 returns the XXH3-64 of s, of which h is the XXH3-128. For more than 240 bytes
+// XXH3 makes it as it makes the low half of the 128 bits: doc/xxhash_spec.md of xxHash.
+func sum64(h Hash128, s []byte) uint64 {
+	if len(s) > 240 {
+		return h.Lo
+	}
+	return xxh3.Hash(s)
 }
 
 // bytes returns the memory in use, in bytes.

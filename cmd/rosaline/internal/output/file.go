@@ -48,19 +48,29 @@ func Create(path string, stdout io.Writer) (*File, error) {
 		return nil, fmt.Errorf("%s: cannot write: %w", path, err)
 	}
 	f.out = f.file
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".gz":
-		f.packer = gzip.NewWriter(counter{f})
-	case ".zst":
-		// One goroutine: the bytes do not depend on timing.
-		w, err := zstd.NewWriter(counter{f}, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: zstd: %w", path, err), f.file.Close())
+	if pack := packerOf(path); pack != nil {
+		var err error
+		if f.packer, err = pack(counter{f}); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.file.Close())
 		}
-		f.packer = w
 	}
 	return f, nil
 }
+
+// packerOf is what compresses a file of that name; nil: nothing does.
+func packerOf(path string) func(io.Writer) (io.WriteCloser, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".gz":
+		return func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
+	case ".zst":
+		// One goroutine: the bytes do not depend on timing.
+		return func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }
+	}
+	return nil
+}
+
+// IsCompressed reports whether a file of that name is compressed.
+func IsCompressed(path string) bool { return packerOf(path) != nil }
 
 func (f *File) open() error {
 	info, err := os.Stat(f.path)
@@ -84,6 +94,16 @@ func (f *File) open() error {
 	}
 	f.file, err = openPartial(f.partial(), mode)
 	return err
+}
+
+// IsStream reports whether what is written to path goes on at once: standard output, a pipe, a
+// device.
+func IsStream(path string) bool {
+	if path == Stdout || isDescriptor(path) {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // maxLinks is how many symbolic links one name may lead through.

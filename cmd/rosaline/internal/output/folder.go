@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
+
+	"github.com/rosaline-go/rosaline/pipeline/resume"
 )
 
 // ErrEarlier is returned when a folder holds parts of an earlier run.
@@ -29,7 +32,7 @@ type Folder struct {
 
 // partName is the name of a part, or of one that is not complete: the rank, if there is
 // one, and the number.
-var partName = regexp.MustCompile(`^part-(?:(\d{5,})-)?\d{5,}\.`)
+var partName = regexp.MustCompile(`^part-(?:(\d{5,})-)?(\d{5,})\.`)
 
 // IsPart reports whether name is one that a part of a folder has.
 func IsPart(name string) bool { return partName.MatchString(filepath.Base(name)) }
@@ -43,6 +46,23 @@ func IsPart(name string) bool { return partName.MatchString(filepath.Base(name))
 // without ranks do, and those of ranks that the run does not have. Other files are left
 // alone. The error is [ErrBusy] while another run writes the same parts.
 func OpenFolder(path, ext string, rank, world int, overwrite bool) (*Folder, error) {
+	return openFolder(path, ext, rank, world, func(f *Folder) error { return f.clear(rank, world, overwrite) })
+}
+
+// ResumeFolder opens a folder where a run goes on that has completed the first parts, of so
+// many bytes together: [resume.ErrOutput] if these are not there. Those behind the next one
+// are removed; what there is of that is left to whoever opens it.
+func ResumeFolder(path, ext string, rank, world, parts int, bytes int64) (*Folder, error) {
+	return openFolder(path, ext, rank, world, func(f *Folder) error {
+		f.next = parts
+		if err := f.check(bytes); err != nil {
+			return err
+		}
+		return f.cut()
+	})
+}
+
+func openFolder(path, ext string, rank, world int, prepare func(*Folder) error) (*Folder, error) {
 	f := &Folder{path: path, prefix: "part-", ext: ext}
 	lock := ".part.lock"
 	if world > 0 {
@@ -56,10 +76,62 @@ func OpenFolder(path, ext string, rank, world int, overwrite bool) (*Folder, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot write: %w", path, err)
 	}
-	if err := f.clear(rank, world, overwrite); err != nil {
+	if err := prepare(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// CheckFolder sees whether the parts of a run that is complete are there, of so many bytes
+// together: else [resume.ErrOutput].
+func CheckFolder(path, ext string, rank, world, parts int, bytes int64) error {
+	f := &Folder{path: path, prefix: "part-", ext: ext, next: parts}
+	if world > 0 {
+		f.prefix = fmt.Sprintf("part-%05d-", rank)
+	}
+	return f.check(bytes)
+}
+
+// check sees whether the parts before the next are there.
+func (f *Folder) check(bytes int64) error {
+	have := int64(0)
+	for i := range f.next {
+		info, err := os.Stat(f.name(i))
+		if err != nil {
+			return fmt.Errorf("%w: %w; put it back, or start anew with an empty folder for the state", resume.ErrOutput, err)
+		}
+		have += info.Size()
+	}
+	if have != bytes {
+		return fmt.Errorf("%w: the first %d parts in %s have %d bytes, they had %d; put them back, or start anew with an empty folder for the state",
+			resume.ErrOutput, f.next, f.path, have, bytes)
+	}
+	return nil
+}
+
+// cut removes the parts behind the next.
+func (f *Folder) cut() error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err // names the path
+	}
+	for _, e := range entries {
+		m := partName.FindStringSubmatch(e.Name())
+		if m == nil || !strings.HasPrefix(e.Name(), f.prefix) || f.prefix == "part-" && m[1] != "" {
+			continue // another rank's
+		}
+		if n, err := strconv.Atoi(m[2]); err == nil && n > f.next {
+			if err := os.Remove(filepath.Join(f.path, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// name is the path of a part.
+func (f *Folder) name(i int) string {
+	return filepath.Join(f.path, fmt.Sprintf("%s%05d%s", f.prefix, i, f.ext))
 }
 
 // clear sees to it that there are no parts yet.
@@ -89,10 +161,18 @@ func (f *Folder) clear(rank, world int, overwrite bool) error {
 
 // Next begins the next part. The one before must have been completed.
 func (f *Folder) Next() (*File, error) {
-	name := fmt.Sprintf("%s%05d%s", f.prefix, f.next, f.ext)
 	f.next++
-	return Create(filepath.Join(f.path, name), nil)
+	return Create(f.name(f.next-1), nil)
 }
+
+// NextAppended begins the next part, or goes on with it where committed bytes of it count.
+func (f *Folder) NextAppended(committed int64) (*Appended, error) {
+	f.next++
+	return OpenAppended(f.name(f.next-1), committed)
+}
+
+// DropNext removes what there is of the next part.
+func (f *Folder) DropNext() error { return resume.RemoveOutput(f.name(f.next)) }
 
 // Parts returns how many parts have been begun.
 func (f *Folder) Parts() int { return f.next }

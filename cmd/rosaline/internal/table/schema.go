@@ -1,10 +1,12 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	arrowmem "github.com/apache/arrow-go/v18/arrow/memory"
 )
 
@@ -65,6 +67,37 @@ func (s *Schema) beginEmpty(r *Rows) error {
 	s.empty = alone.arrow
 	return err
 }
+
+// Encode returns the schema, and which rows decided it, as bytes; nil before any rows.
+func (s *Schema) Encode() ([]byte, error) {
+	if s.arrow == nil {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	from := arrow.NewMetadata([]string{schemaFrom}, []string{s.from})
+	w := ipc.NewWriter(&b, ipc.WithSchema(arrow.NewSchema(s.arrow.Fields(), &from)))
+	err := w.Close()
+	return b.Bytes(), err
+}
+
+// Decode takes the schema of a table that goes on.
+func (s *Schema) Decode(encoded []byte) error {
+	r, err := ipc.NewReader(bytes.NewReader(encoded))
+	if err != nil {
+		return fmt.Errorf("%w: the schema of the table: %w", ErrColumn, err)
+	}
+	defer r.Release()
+	s.arrow = arrow.NewSchema(r.Schema().Fields(), nil)
+	s.from, _ = r.Schema().Metadata().GetValue(schemaFrom)
+	s.index = map[string]int{}
+	for i, f := range r.Schema().Fields()[len(s.columns.fields()):] {
+		s.index[f.Name] = i
+	}
+	return nil
+}
+
+// schemaFrom is the key under which an encoded schema has the file that decided it.
+const schemaFrom = "from"
 
 // place begins an error about rows.
 func place(r *Rows) string {

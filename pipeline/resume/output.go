@@ -1,0 +1,267 @@
+package resume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/rosaline-go/rosaline/internal/fsys"
+)
+
+// PartialSuffix is added to the name of an [Output] until it is complete.
+const PartialSuffix = ".partial"
+
+// outputBuffer is how many bytes an output holds back.
+const outputBuffer = 256 << 10
+
+// Output is a file that a run writes, and that has its name when it is whole. A commit of the run
+// names its size; what a stop has left behind that is cut away when it is opened again.
+//
+//	OpenOutput ──▸ Write … Flush: the size for a commit … Sync: which may be made ──▸ Finish
+//	  name.partial                                                                     name
+//
+// One goroutine writes; Sync may be called by another.
+type Output struct {
+	conf config
+	name string
+
+	syncing sync.Mutex // of Sync; before mu
+
+	mu    sync.Mutex
+	file  fsys.File // nil once it is closed
+	buf   []byte
+	size  int64 // the buffer included
+	dirty bool  // something was written since the last sync began
+	err   error // the first failure, for ever
+}
+
+// OpenOutput opens an output where a commit was: that many bytes of it count, 0 for a run that
+// has committed nothing of it. What a run has finished and not committed gets its partial name
+// again. An older file of that name stays until the new one is whole.
+//
+// It takes no time of what is there. The error is [ErrOutput] if there is less than was
+// committed, which changes nothing, or one of the files.
+func OpenOutput(name string, committed int64, opts ...Option) (*Output, error) {
+	o := &Output{conf: configure(opts), name: name, size: committed, buf: make([]byte, 0, outputBuffer)}
+	if err := o.open(committed); err != nil {
+		if o.file != nil {
+			err = errors.Join(err, o.file.Close())
+		}
+		return nil, fmt.Errorf("resume: output %s: %w", name, err)
+	}
+	return o, nil
+}
+
+func (o *Output) partial() string { return o.name + PartialSuffix }
+
+func (o *Output) open(committed int64) error {
+	size, err := o.conf.sizeOf(o.partial())
+	if err != nil {
+		return err
+	}
+	if size < 0 && committed > 0 {
+		if size, err = o.conf.sizeOf(o.name); err != nil {
+			return err
+		}
+		if size >= committed {
+			if err := o.conf.fs.Rename(o.name, o.partial()); err != nil {
+				return err
+			}
+		}
+	}
+	if size = max(size, 0); size < committed {
+		return fmt.Errorf("%w: it has %d bytes, %d were committed; put it back, or remove it and start anew with an empty folder for the state",
+			ErrOutput, size, committed)
+	}
+	if o.file, err = o.conf.fs.OpenWrite(o.partial()); err != nil {
+		return err
+	}
+	if size > committed {
+		if err := o.file.Truncate(committed); err != nil {
+			return err
+		}
+	}
+	// A process that was killed may have left what is only in memory, and another name.
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	return o.conf.fs.SyncDir(filepath.Dir(o.name))
+}
+
+// sizeOf returns the size of a file, −1 if there is none.
+func (c config) sizeOf(name string) (int64, error) {
+	f, err := c.fs.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	size, err := f.Size()
+	return size, errors.Join(err, f.Close())
+}
+
+// Write appends p. After an error every later call returns the same error.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.buf)+len(p) > cap(o.buf) {
+		o.flush()
+	}
+	if o.err != nil {
+		return 0, o.err
+	}
+	o.size += int64(len(p))
+	if len(p) < cap(o.buf) {
+		o.buf = append(o.buf, p...)
+		return len(p), nil
+	}
+	if o.append(p); o.err != nil {
+		return 0, o.err
+	}
+	return len(p), nil
+}
+
+// flush hands the buffer to the system; mu is held.
+func (o *Output) flush() {
+	if len(o.buf) > 0 {
+		o.append(o.buf)
+		o.buf = o.buf[:0]
+	}
+}
+
+func (o *Output) append(p []byte) {
+	if o.err != nil {
+		return
+	}
+	o.dirty = true
+	_, err := o.file.Append(p)
+	o.fail(err)
+}
+
+func (o *Output) fail(err error) {
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("resume: output %s: %w", o.name, err)
+	}
+}
+
+// Size returns the bytes of the output, those that are held back included.
+func (o *Output) Size() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.size
+}
+
+// Flush hands all that was written to the system, and returns the size, which a commit may name
+// once a Sync that begins after that has returned.
+func (o *Output) Flush() (int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flush()
+	return o.size, o.err
+}
+
+// Sync makes all that was written before it last, and returns how much that is. Where nothing was
+// written since the last one it takes no time. The error is [ErrClosed] for one that is
+// closed or finished. After another one nothing is known of what was written since the last
+// Sync, and every later call returns the same error.
+func (o *Output) Sync() (int64, error) {
+	o.syncing.Lock()
+	defer o.syncing.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flush()
+	if o.err != nil || !o.dirty {
+		return o.size, o.err
+	}
+	file, size := o.file, o.size
+	o.dirty = false
+	o.mu.Unlock() // writing goes on meanwhile
+	err := file.Sync()
+	o.mu.Lock()
+	if err != nil {
+		o.fail(err) // not if it was finished or closed meanwhile
+		return 0, o.err
+	}
+	return size, nil
+}
+
+// Finish makes all that was written last, and gives the output its name. After an error it is as
+// after a stop: to be opened at the last commit.
+func (o *Output) Finish() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flush()
+	if o.err == nil {
+		o.fail(o.file.Sync())
+	}
+	if o.err != nil {
+		return o.err
+	}
+	// Some systems rename no file that is open.
+	o.fail(o.file.Close())
+	o.file = nil
+	if o.err == nil {
+		o.fail(o.conf.fs.Rename(o.partial(), o.name))
+	}
+	if o.err == nil {
+		o.fail(o.conf.fs.SyncDir(filepath.Dir(o.name)))
+	}
+	if o.err != nil {
+		return o.err
+	}
+	o.err = fmt.Errorf("%w: output %s", ErrClosed, o.name)
+	return nil
+}
+
+// Close closes an output that is not finished; what is held back is not written. It returns the
+// error of a write or sync that failed. After Finish, and a second time, it does nothing.
+func (o *Output) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	err := o.err
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	if o.file != nil {
+		err = errors.Join(err, o.file.Close())
+	}
+	o.file, o.err = nil, fmt.Errorf("%w: output %s", ErrClosed, o.name)
+	return err
+}
+
+// CheckOutput sees whether an output that was finished is there with that many bytes: else the
+// error is [ErrOutput].
+func CheckOutput(name string, size int64, opts ...Option) error {
+	is, err := configure(opts).sizeOf(name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("resume: output %s: %w", name, err)
+	case is < 0:
+		return fmt.Errorf("%w: %s is not there any more; put it back, or start anew with an empty folder for the state", ErrOutput, name)
+	case is != size:
+		return fmt.Errorf("%w: %s has %d bytes, it had %d; put it back, or start anew with an empty folder for the state", ErrOutput, name, is, size)
+	}
+	return nil
+}
+
+// RemoveOutput removes an output, complete or not, if there is one.
+func RemoveOutput(name string, opts ...Option) error {
+	c, removed := configure(opts), false
+	for _, n := range []string{name, name + PartialSuffix} {
+		err := c.fs.Remove(n)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("resume: output %s: %w", name, err)
+		}
+		removed = removed || err == nil
+	}
+	if !removed {
+		return nil
+	}
+	if err := c.fs.SyncDir(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("resume: output %s: %w", name, err)
+	}
+	return nil
+}
