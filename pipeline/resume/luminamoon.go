@@ -43,27 +43,62 @@ func (c LuminamoonCheckpoint) Coordinate() Coordinate {
 // with less than both slots, which luminamoon would overwrite, and [ErrCorrupt] with
 // [ErrMagic], [ErrVersion] or [ErrChecksum] of each slot.
 func ReadLuminamoon(name string, opts ...Option) (LuminamoonCheckpoint, error) {
+	r, err := InspectLuminamoon(name, opts...)
+	if err == nil {
+		err = r.Err
+	}
+	if err != nil {
+		return LuminamoonCheckpoint{}, err
+	}
+	return r.Slots[r.Current].Checkpoint, nil
+}
+
+// LuminamoonReport is what is in a checkpoint of luminamoon.
+type LuminamoonReport struct {
+	Slots   [2]LuminamoonSlot
+	Current int   // the slot that counts, −1 if none does
+	Err     error // why none does
+}
+
+// LuminamoonSlot is what is in a slot of a checkpoint of luminamoon.
+type LuminamoonSlot struct {
+	Offset     int64 // bytes, in the file
+	Checkpoint LuminamoonCheckpoint
+	Err        error // [ErrMagic], [ErrVersion] or [ErrChecksum]; the checkpoint is zero then
+}
+
+// InspectLuminamoon reports what is in a checkpoint of luminamoon, and which slot counts by the
+// rules of [ReadLuminamoon]. What is wrong with the slots is in the report; the error is that
+// of the file, or [ErrShort].
+func InspectLuminamoon(name string, opts ...Option) (LuminamoonReport, error) {
+	r := LuminamoonReport{Current: -1}
 	f, err := configure(opts).fs.Open(name)
 	if err != nil {
-		return LuminamoonCheckpoint{}, fmt.Errorf("resume: luminamoon checkpoint %s: %w", name, err)
+		return r, fmt.Errorf("resume: luminamoon checkpoint %s: %w", name, err)
 	}
 	defer f.Close()
 	var raw [luminamoonSize]byte
 	if n, err := f.ReadAt(raw[:], 0); err == io.EOF && n < len(raw) {
-		return LuminamoonCheckpoint{}, fmt.Errorf("%w: luminamoon checkpoint %s has %d bytes, want %d", ErrShort, name, n, len(raw))
+		return r, fmt.Errorf("%w: luminamoon checkpoint %s has %d bytes, want %d", ErrShort, name, n, len(raw))
 	} else if err != nil && err != io.EOF {
-		return LuminamoonCheckpoint{}, fmt.Errorf("resume: luminamoon checkpoint %s: %w", name, err)
+		return r, fmt.Errorf("resume: luminamoon checkpoint %s: %w", name, err)
 	}
-	a, errA := decodeLuminamoon(raw[:luminamoonSlot])
-	b, errB := decodeLuminamoon(raw[luminamoonSlot:])
-	switch {
-	case errA != nil && errB != nil:
-		return LuminamoonCheckpoint{}, fmt.Errorf("%w: luminamoon checkpoint %s: slot A at offset 0: %w; slot B at offset %d: %w",
-			ErrCorrupt, name, errA, luminamoonSlot, errB)
-	case errA != nil || errB == nil && b.Epoch > a.Epoch:
-		return b, nil
+	for i := range r.Slots {
+		s := &r.Slots[i]
+		s.Offset = int64(i) * luminamoonSlot
+		if s.Checkpoint, s.Err = decodeLuminamoon(raw[s.Offset : s.Offset+luminamoonSlot]); s.Err != nil {
+			s.Err = fmt.Errorf("slot %c at offset %d: %w", 'A'+i, s.Offset, s.Err)
+		}
 	}
-	return a, nil
+	switch a, b := r.Slots[0], r.Slots[1]; {
+	case a.Err != nil && b.Err != nil:
+		r.Err = fmt.Errorf("%w: luminamoon checkpoint %s: %w; %w", ErrCorrupt, name, a.Err, b.Err)
+	case a.Err != nil || b.Err == nil && b.Checkpoint.Epoch > a.Checkpoint.Epoch:
+		r.Current = 1
+	default:
+		r.Current = 0
+	}
+	return r, nil
 }
 
 func decodeLuminamoon(b []byte) (LuminamoonCheckpoint, error) {

@@ -153,6 +153,17 @@ func TestLuminamoonRefuses(t *testing.T) {
 	c, err := ReadLuminamoon("run/ck", WithFS(d))
 	require.NoError(t, err)
 	require.EqualValues(t, 2, c.Epoch)
+
+	file[64+16]++ // of two of one epoch the first
+	copy(file[64+8:][:8], file[8:])
+	sumIEEE(file[64:128])
+	writeFile(t, d, "run/ck", file)
+	r, err := InspectLuminamoon("run/ck", WithFS(d))
+	require.NoError(t, err)
+	require.Zero(t, r.Current)
+	require.NoError(t, r.Slots[1].Err)
+	require.Equal(t, r.Slots[0].Checkpoint.Epoch, r.Slots[1].Checkpoint.Epoch)
+	require.NotEqual(t, r.Slots[0], r.Slots[1])
 }
 
 // TestLuminamoonHashes reads what a dedup file must hold: the recorded words, which are the

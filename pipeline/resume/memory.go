@@ -94,7 +94,7 @@ func (r *ResumablePipeline[T]) Load(state []byte) error {
 				ErrCheckpoint, base, at.Hashes)
 		}
 	}
-	set, err := text.NewStreamDeduplicator(append(slices.Clip(r.conf.dedup), text.WithCapacity(len(hashes)), text.WithHashes(slices.Values(hashes)))...)
+	set, err := text.NewStreamDeduplicator(append(slices.Clip(r.conf.dedup), text.WithCapacity(len(hashes)), text.WithHashBlocks(slices.Values([][]text.Hash128{hashes})))...)
 	if err == nil && r.it != nil {
 		err = r.it.Close()
 	}

@@ -35,7 +35,7 @@ type ResumablePipeline[T any] struct {
 	err   error                 // after Close
 
 	pending    chan error // of the commit in the background; nil: there is none
-	committing Checkpoint
+	committing *pendingCommit
 
 	behind bool // a state was loaded that the folder does not have
 }
@@ -107,9 +107,9 @@ func (r *ResumablePipeline[T]) goOn(c Checkpoint, all *text.StreamDeduplicator, 
 		return all, nil
 	}
 	var failed error
-	known := func(yield func(text.Hash128) bool) { failed = log.eachFrom(s.Base, yield) }
+	known := func(yield func([]text.Hash128) bool) { failed = log.eachFrom(s.Base, yield) }
 	set, err := text.NewStreamDeduplicator(append(slices.Clip(r.conf.dedup),
-		text.WithCapacity(int(min(total-min(s.Base, total), maxRoom))), text.WithHashes(known))...)
+		text.WithCapacity(int(min(total-min(s.Base, total), maxRoom))), text.WithHashBlocks(known))...)
 	return set, errors.Join(failed, err)
 }
 
@@ -213,7 +213,7 @@ func (r *ResumablePipeline[T]) Commit() error {
 	if err := c.write(); err != nil {
 		return err
 	}
-	r.last = c.Checkpoint
+	r.last, r.behind = c.Checkpoint, false
 	return nil
 }
 
@@ -230,9 +230,9 @@ func (r *ResumablePipeline[T]) CommitLater() error {
 	if err != nil || c == nil {
 		return err
 	}
-	r.pending = make(chan error, 1)
-	r.committing = c.Checkpoint
-	go func() { r.pending <- c.write() }()
+	done := make(chan error, 1)
+	r.pending, r.committing = done, c
+	go func() { done <- c.write() }()
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (r *ResumablePipeline[T]) wait() error {
 	err := <-r.pending
 	r.pending = nil
 	if err == nil {
-		r.last = r.committing
+		r.last, r.behind = r.committing.Checkpoint, false
 	}
 	return err
 }
@@ -269,7 +269,7 @@ type pendingCommit struct {
 
 // prepare says what a commit now has; nil: nothing new. mu is held.
 func (r *ResumablePipeline[T]) prepare() (*pendingCommit, error) {
-	if r.err != nil || r.it == nil {
+	if r.err != nil {
 		return nil, r.err
 	}
 	c := &pendingCommit{conf: &r.conf, dedup: r.dedup, store: r.store}
@@ -277,7 +277,7 @@ func (r *ResumablePipeline[T]) prepare() (*pendingCommit, error) {
 	if c.Checkpoint, c.report, err = r.checkpoint(); err != nil {
 		return nil, err
 	}
-	if c.Ended == r.last.Ended && bytes.Equal(c.Pipeline, r.last.Pipeline) {
+	if !r.behind && c.Ended == r.last.Ended && bytes.Equal(c.Pipeline, r.last.Pipeline) {
 		return nil, nil
 	}
 	if err := c.keep(r.conf.extra); err != nil {

@@ -170,8 +170,8 @@ func (s *stored) commit(d *Dedup, to uint64, c Checkpoint, report pipeline.State
 	return nil
 }
 
-// eachFrom gives out the hashes of a log from a position on.
-func (l *Log) eachFrom(position uint64, yield func(text.Hash128) bool) error {
+// eachFrom gives out the hashes of a log from a position on, in pieces that must not be kept.
+func (l *Log) eachFrom(position uint64, yield func([]text.Hash128) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := newFrameReader(l.file, l.size)
@@ -183,10 +183,9 @@ func (l *Log) eachFrom(position uint64, yield func(text.Hash128) bool) error {
 		case err != nil:
 			return fmt.Errorf("resume: log %s: %w", l.name, err)
 		}
-		for i, h := range f.hashes {
-			if f.before+uint64(i) >= position && !yield(h) {
-				return nil
-			}
+		passed := min(uint64(len(f.hashes)), max(position, f.before)-f.before)
+		if h := f.hashes[passed:]; len(h) > 0 && !yield(h) {
+			return nil
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrKind is returned when a file is none that can be inspected.
-var ErrKind = errors.New("inspection: neither Arrow nor Parquet")
+var ErrKind = errors.New("inspection: neither Arrow nor Parquet, nor the state of a run")
 
 var (
 	arrowMagic   = []byte("ARROW1")

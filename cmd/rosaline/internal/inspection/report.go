@@ -87,6 +87,15 @@ func (f *Fault) String() string {
 	return where + ": " + f.Error
 }
 
+// Problem implements [Result].
+func (r *Report) Problem() error {
+	if r.Sound {
+		return nil
+	}
+	means, do := r.Fault.Verdict()
+	return fmt.Errorf("%s: %s: %s; %s", r.Path, means, r.Fault, do)
+}
+
 // maxFault is the most bytes of an error that are told: it may quote the file.
 const maxFault = 300
 
