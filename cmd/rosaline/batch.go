@@ -129,7 +129,7 @@ func (r *resumableResolving) Push(_ context.Context, b *batch, emit func(*batch)
 		err = r.pipeline.ResolveWith(set, b.fused)
 	}
 	if err != nil {
-		return err
+		return r.Fail(err)
 	}
 	emit(b)
 	return nil

@@ -85,11 +85,7 @@ func (d *Dedup) begin(epoch int64) (*epochSet, error) {
 		}
 		base = last.end()
 	}
-	opts := d.opts
-	if epoch == 0 {
-		opts = dedupOptions(opts, d.known)
-	}
-	set, err := text.NewStreamDeduplicator(opts...)
+	set, err := text.NewStreamDeduplicator(dedupOptions(d.opts, d.known, epoch)...)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"path/filepath"
 	"slices"
 )
 
@@ -34,6 +35,24 @@ func encodeKnown(known []uint64) []byte {
 		b = binary.LittleEndian.AppendUint64(b, h)
 	}
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// beginKnown puts the hashes that the run begins with into their file; without any there is none.
+func (c config) beginKnown(name string) error {
+	if c.known != nil {
+		return c.putFile(name, encodeKnown(c.known))
+	}
+	err := c.fs.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = c.fs.SyncDir(filepath.Dir(name))
+	}
+	if err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	return nil
 }
 
 // readKnown reads the file of hashes; nil if there is none.

@@ -67,7 +67,7 @@ func (r *ResumablePipeline[T]) Load(state []byte) error {
 		return err
 	}
 	total, base := uint64(len(hashes)), uint64(0)
-	s, _ := snapshotIn(report)
+	s, epoch := snapshotIn(report)
 	if s != nil && !c.Ended {
 		base = s.Base
 		total += base
@@ -94,7 +94,7 @@ func (r *ResumablePipeline[T]) Load(state []byte) error {
 				ErrCheckpoint, base, at.Hashes)
 		}
 	}
-	set, err := text.NewStreamDeduplicator(append(slices.Clip(r.conf.dedup), text.WithCapacity(len(hashes)), text.WithHashBlocks(slices.Values([][]text.Hash128{hashes})))...)
+	set, err := text.NewStreamDeduplicator(append(slices.Clip(dedupOptions(r.conf.dedup, r.dedup.known, epoch)), text.WithCapacity(len(hashes)), text.WithHashBlocks(slices.Values([][]text.Hash128{hashes})))...)
 	if err == nil && r.it != nil {
 		err = r.it.Close()
 	}

@@ -3,6 +3,7 @@ package resume
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"sync"
@@ -27,7 +28,7 @@ type Output struct {
 	conf config
 	name string
 
-	syncing sync.Mutex // of Sync; before mu
+	syncing sync.Mutex // held while the file is synced or closed; taken before mu
 
 	mu    sync.Mutex
 	file  fsys.File // nil once it is closed
@@ -41,8 +42,8 @@ type Output struct {
 // has committed nothing of it. What a run has finished and not committed gets its partial name
 // again. An older file of that name stays until the new one is whole.
 //
-// It takes no time of what is there. The error is [ErrOutput] if there is less than was
-// committed, which changes nothing, or one of the files.
+// It takes no time of what is there, and looks at sizes alone. The error is [ErrOutput] if there is
+// less than was committed, which changes nothing, or one of the files.
 func OpenOutput(name string, committed int64, opts ...Option) (*Output, error) {
 	o := &Output{conf: configure(opts), name: name, size: committed, buf: make([]byte, 0, outputBuffer)}
 	if err := o.open(committed); err != nil {
@@ -57,38 +58,55 @@ func OpenOutput(name string, committed int64, opts ...Option) (*Output, error) {
 func (o *Output) partial() string { return o.name + PartialSuffix }
 
 func (o *Output) open(committed int64) error {
-	size, err := o.conf.sizeOf(o.partial())
+	if committed < 0 {
+		return fmt.Errorf("%w: a commit of %d bytes", ErrOutput, committed)
+	}
+	name := o.partial()
+	size, err := o.conf.sizeOf(name)
 	if err != nil {
 		return err
 	}
 	if size < 0 && committed > 0 {
-		if size, err = o.conf.sizeOf(o.name); err != nil {
+		name = o.name
+		if size, err = o.conf.sizeOf(name); err != nil {
 			return err
 		}
-		if size >= committed {
-			if err := o.conf.fs.Rename(o.name, o.partial()); err != nil {
-				return err
-			}
-		}
 	}
-	if size = max(size, 0); size < committed {
-		return fmt.Errorf("%w: it has %d bytes, %d were committed; put it back, or remove it and start anew with an empty folder for the state",
-			ErrOutput, size, committed)
+	switch {
+	case size < 0 && committed > 0:
+		return fmt.Errorf("%w: it is not there any more, %d bytes were committed; %s", ErrOutput, committed, putBack)
+	case size >= 0 && size < committed:
+		return fmt.Errorf("%w: %s has %d bytes, %d were committed; %s", ErrOutput, name, size, committed, putBack)
+	case size >= 0 && name == o.name:
+		if err := o.conf.fs.Rename(o.name, o.partial()); err != nil {
+			return err
+		}
 	}
 	if o.file, err = o.conf.fs.OpenWrite(o.partial()); err != nil {
 		return err
 	}
-	if size > committed {
+	// The name comes first, be it one that a process left which was killed: else a crash could
+	// leave the other name, that of what is whole, to what was cut.
+	if err := o.conf.fs.SyncDir(filepath.Dir(o.name)); err != nil {
+		return err
+	}
+	if size == committed {
+		// Behind a sync that failed the file on the disk may be longer than the one that is seen,
+		// and a size that does not change is not written.
+		if err := o.file.Truncate(committed + 1); err != nil {
+			return err
+		}
+	}
+	if size >= 0 {
 		if err := o.file.Truncate(committed); err != nil {
 			return err
 		}
 	}
-	// A process that was killed may have left what is only in memory, and another name.
-	if err := o.file.Sync(); err != nil {
-		return err
-	}
-	return o.conf.fs.SyncDir(filepath.Dir(o.name))
+	return o.file.Sync()
 }
+
+// putBack is what to do about an output that is not there.
+const putBack = "put it back, or remove it and start anew with an empty folder for the state"
 
 // sizeOf returns the size of a file, −1 if there is none.
 func (c config) sizeOf(name string) (int64, error) {
@@ -100,6 +118,12 @@ func (c config) sizeOf(name string) (int64, error) {
 		return 0, err
 	}
 	size, err := f.Size()
+	if err == nil {
+		// A folder may have a size, but cannot be read.
+		if _, err = f.ReadAt(make([]byte, 1), 0); err == io.EOF {
+			err = nil
+		}
+	}
 	return size, errors.Join(err, f.Close())
 }
 
@@ -182,15 +206,18 @@ func (o *Output) Sync() (int64, error) {
 	err := file.Sync()
 	o.mu.Lock()
 	if err != nil {
-		o.fail(err) // not if it was finished or closed meanwhile
+		o.fail(err)
 		return 0, o.err
 	}
 	return size, nil
 }
 
 // Finish makes all that was written last, and gives the output its name. After an error it is as
-// after a stop: to be opened at the last commit.
+// after a stop: to be opened at the last commit. It waits for a Sync that is under way.
 func (o *Output) Finish() error {
+	// A sync that is under way may be the only one to be told of a failure.
+	o.syncing.Lock()
+	defer o.syncing.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flush()
@@ -219,6 +246,8 @@ func (o *Output) Finish() error {
 // Close closes an output that is not finished; what is held back is not written. It returns the
 // error of a write or sync that failed. After Finish, and a second time, it does nothing.
 func (o *Output) Close() error {
+	o.syncing.Lock()
+	defer o.syncing.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	err := o.err
@@ -240,27 +269,23 @@ func CheckOutput(name string, size int64, opts ...Option) error {
 	case err != nil:
 		return fmt.Errorf("resume: output %s: %w", name, err)
 	case is < 0:
-		return fmt.Errorf("%w: %s is not there any more; put it back, or start anew with an empty folder for the state", ErrOutput, name)
+		return fmt.Errorf("%w: %s is not there any more; %s", ErrOutput, name, putBack)
 	case is != size:
-		return fmt.Errorf("%w: %s has %d bytes, it had %d; put it back, or start anew with an empty folder for the state", ErrOutput, name, is, size)
+		return fmt.Errorf("%w: %s has %d bytes, it had %d; %s", ErrOutput, name, is, size, putBack)
 	}
 	return nil
 }
 
-// RemoveOutput removes an output, complete or not, if there is one.
+// RemoveOutput removes an output, complete or not, if there is one. It syncs the directory, be
+// it for what a process has removed that was killed.
 func RemoveOutput(name string, opts ...Option) error {
-	c, removed := configure(opts), false
+	c := configure(opts)
 	for _, n := range []string{name, name + PartialSuffix} {
-		err := c.fs.Remove(n)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := c.fs.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("resume: output %s: %w", name, err)
 		}
-		removed = removed || err == nil
 	}
-	if !removed {
-		return nil
-	}
-	if err := c.fs.SyncDir(filepath.Dir(name)); err != nil {
+	if err := c.fs.SyncDir(filepath.Dir(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("resume: output %s: %w", name, err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -131,7 +132,8 @@ func (r *ResumablePipeline[T]) start(c Checkpoint, set *text.StreamDeduplicator,
 	if err := r.dedup.restore(snapshot, epoch, set, total); err != nil {
 		return err
 	}
-	plan, err := r.build(begin)
+	var plan *pipeline.Pipeline[T]
+	err := guard(func() (err error) { plan, err = r.build(begin); return err })
 	if err != nil {
 		return err
 	}
@@ -236,6 +238,13 @@ func (r *ResumablePipeline[T]) CommitLater() error {
 	return nil
 }
 
+// Wait waits for the commit in the background, if there is one, and returns its error.
+func (r *ResumablePipeline[T]) Wait() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wait()
+}
+
 // Committing reports whether a commit goes on in the background.
 func (r *ResumablePipeline[T]) Committing() bool {
 	r.mu.Lock()
@@ -283,8 +292,19 @@ func (r *ResumablePipeline[T]) prepare() (*pendingCommit, error) {
 	if err := c.keep(r.conf.extra); err != nil {
 		return nil, err
 	}
-	c.to, c.at = r.upTo(c.Checkpoint, c.report), r.conf.where(c.report.Source)
-	return c, nil
+	c.to = r.upTo(c.Checkpoint, c.report)
+	err = guard(func() error { c.at = r.conf.where(c.report.Source); return nil })
+	return c, err
+}
+
+// guard makes an error of a panic in a function of the user.
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &pipeline.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f()
 }
 
 // keep keeps what a function returns, if there is one and it returns something.
@@ -292,13 +312,17 @@ func (c *pendingCommit) keep(f func() (any, error)) error {
 	if f == nil {
 		return nil
 	}
-	extra, err := f()
-	if err == nil && extra != nil {
-		var raw []byte
-		if raw, err = json.Marshal(extra); err == nil {
+	err := guard(func() error {
+		extra, err := f()
+		if err != nil || extra == nil {
+			return err
+		}
+		raw, err := json.Marshal(extra)
+		if err == nil {
 			c.Extra = raw
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("resume: before the commit: %w", err)
 	}

@@ -37,19 +37,13 @@ func openStored(dir string, c config, opts []Option) (s *stored, set *text.Strea
 			err = errors.Join(err, s.close())
 		}
 	}()
-	config, known, fresh := filepath.Join(dir, configName), filepath.Join(dir, knownFile), false
+	config, known := filepath.Join(dir, configName), filepath.Join(dir, knownFile)
 	s.tracker, err = openTracker(filepath.Join(dir, trackerFile), ConfigOf(now), c, func() error {
 		// The log is made after the tracker, so a log alone has lost it.
 		if there, err := c.exists(filepath.Join(dir, logFile)); err != nil {
 			return fmt.Errorf("resume: %w", err)
 		} else if there {
 			return fmt.Errorf("%w: tracker %s, though there is a log; %s", ErrMissing, filepath.Join(dir, trackerFile), restore)
-		}
-		fresh = true
-		if c.known != nil {
-			if err := c.putFile(known, encodeKnown(c.known)); err != nil {
-				return err
-			}
 		}
 		return c.putFile(config, now)
 	})
@@ -69,13 +63,20 @@ func openStored(dir string, c config, opts []Option) (s *stored, set *text.Strea
 			return s, nil, nil, err
 		}
 	}
-	if c.known != nil && !fresh {
+	switch begun := s.tracker.State().Generation > 1; {
+	case begun && c.known != nil:
 		return s, nil, nil, fmt.Errorf("%w: %s has begun without the hashes; name an empty folder", ErrOrder, dir)
+	case begun:
+	default:
+		// There may be others, of a process that committed nothing.
+		if err := c.beginKnown(known); err != nil {
+			return s, nil, nil, err
+		}
 	}
 	if s.known, err = c.readKnown(known); err != nil {
 		return s, nil, nil, err
 	}
-	set, s.log, err = OpenDeduplicator(filepath.Join(dir, logFile), s.tracker.State(), dedupOptions(c.dedup, s.known), opts...)
+	set, s.log, err = OpenDeduplicator(filepath.Join(dir, logFile), s.tracker.State(), dedupOptions(c.dedup, s.known, 0), opts...)
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -95,9 +96,9 @@ func openStored(dir string, c config, opts []Option) (s *stored, set *text.Strea
 	return s, set, last, nil
 }
 
-// dedupOptions are those of the set of the first epoch.
-func dedupOptions(opts []text.DedupOption, known []uint64) []text.DedupOption {
-	if known == nil {
+// dedupOptions are those of the set of an epoch.
+func dedupOptions(opts []text.DedupOption, known []uint64, epoch int64) []text.DedupOption {
+	if known == nil || epoch != 0 {
 		return opts
 	}
 	return append(slices.Clip(opts), text.WithKnown64(known))
