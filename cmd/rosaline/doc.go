@@ -3,7 +3,7 @@
 //	rosaline run     [flags] INPUT...   records in, clean records out
 //	rosaline quality [flags] INPUT...   the metrics of each record
 //	rosaline rosa    [flags] [FILE]     what follows in token streams
-//	rosaline inspect [flags] PATH       what an Arrow or Parquet file holds, and whether it is sound
+//	rosaline inspect [flags] PATH       what the folder of a run or a table holds, and whether it is sound
 //	rosaline devices                    what the machine offers
 //
 // Data go to standard output, everything else to standard error. The exit code
@@ -36,4 +36,15 @@
 // one stage, measure, behind decode, and so is rosaline rosa with its stage match, whose
 // lines may be as long as a thousand times their input: the workers make the first 32 MiB
 // of a batch, and the writer the rest, as it is written.
+//
+// With --state the pipeline is one of package resume, and nothing comes down the stream that
+// would not have come without the stop:
+//
+//	INPUT ──▸ lines ──▸ … ──▸ writer ──▸ -o, --rejects   cut back to the last commit when opened
+//	          whole            │ every --commit-every batches
+//	          chunks           └──▸ mark: sizes, totals ──▸ sync ──▸ log ──▸ tracker, behind the run
+//
+// A signal ends the reading of the stream, not the inputs. A chunk is held back until the inputs
+// have given the next one, for one that an error has cut short would be longer when it is
+// read again, and what was counted in chunks would be lost.
 package main
