@@ -74,6 +74,7 @@ bench: ## compare with other systems in one run (installs them in .venv and .cac
 	bench/text/run
 	bench/pipeline/run
 	bench/rosa/run
+	bench/resume/run
 
 fuzz: ## run each fuzz target for FUZZTIME
 	GO=$(GO) FUZZTIME=$(FUZZTIME) FUZZSKIP='$(FUZZSKIP)' .ci/fuzz

@@ -73,7 +73,7 @@ func (l *Log) compact() error {
 		l.err = fmt.Errorf("resume: log %s: compaction: %w", l.name, err)
 		return err
 	}
-	l.size, l.frames = c.size, c.frames
+	l.size, l.room, l.frames = c.size, c.size, c.frames
 	return nil
 }
 

@@ -71,6 +71,8 @@
 // the hashes and costs no sync of its own. A frame has at most 65536 hashes; an append of more
 // makes several.
 //
+// After some appends the file is kept longer than its frames, by zeros: see [LogReport].
+//
 // A frame that is cut off or whose checksum fails is what a crash may leave if all that the
 // tracker counts lies before it: it is cut away. If not, it is damage, and an error. Frames
 // that have become many are joined by [Log.Compact], all but those of the last generation, so

@@ -198,7 +198,14 @@ func (c config) lookAtLog(dir string, r *FolderReport) (state []byte, err error)
 		if l, err = readCommitted(c, name, still, committed); err == nil {
 			r.Committed, state = l.size, l.state
 			r.Log.Damage = nil // it is in the tail, if anywhere
+			r.Log.Free = 0
 			r.Uncommitted, r.Log.Torn, err = l.tail(size)
+			if t := r.Log.Torn; t != nil && err == nil {
+				var free bool
+				if free, err = isFree(still, t.Offset, size); free {
+					r.Log.Free, r.Log.Torn = t.Length, nil
+				}
+			}
 		}
 	}
 	var bad *badFrame

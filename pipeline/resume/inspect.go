@@ -23,6 +23,9 @@ type LogReport struct {
 	// Torn is the last one, if nothing sound is behind it. What lies from there on was either
 	// never committed, or the log is damaged: only the tracker tells.
 	Torn *Damage
+	// Free is how many bytes at the end are zeros, which a log keeps for appends while it is
+	// open and a crash leaves.
+	Free int64
 }
 
 // Damage is a place in a file that is not sound.
@@ -102,8 +105,13 @@ func inspect(f fsys.File) (LogReport, error) {
 			}
 			d := Damage{bad.offset, to - bad.offset, bad}
 			if to == r.Size {
-				r.Torn = &d
-				return r, nil
+				free, err := isFree(f, bad.offset, r.Size)
+				if free {
+					r.Free = r.Size - bad.offset
+				} else {
+					r.Torn = &d
+				}
+				return r, err
 			}
 			r.damage(d)
 			known = false
@@ -128,4 +136,21 @@ func inspect(f fsys.File) (LogReport, error) {
 			r.States++
 		}
 	}
+}
+
+// isFree tells whether all bytes of a file from one to another are zeros.
+func isFree(from io.ReaderAt, offset, end int64) (bool, error) {
+	buf := make([]byte, 1<<16)
+	for ; offset < end; offset += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), end-offset)]
+		if err := readFull(from, buf, offset); err != nil {
+			return false, err
+		}
+		for _, b := range buf {
+			if b != 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }

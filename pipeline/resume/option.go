@@ -19,6 +19,9 @@ type config struct {
 	fs        fsys.FS
 	holder    string
 	maxFrames int
+	// A log keeps that many bytes free after so many appends.
+	reserve      int64
+	reserveAfter int
 
 	// Of a resumable pipeline.
 	options map[string]string
@@ -75,8 +78,11 @@ func WithCoordinate(f func(pipeline.SourceMark) Coordinate) Option {
 	return func(c *config) { c.where = f }
 }
 
+// withReserve lets tests keep room that is small, from the first append on.
+func withReserve(n int64) Option { return func(c *config) { c.reserve, c.reserveAfter = n, 0 } }
+
 func configure(opts []Option) config {
-	c := config{fs: fsys.OS{}, maxFrames: 1 << 12, where: CoordinateOf}
+	c := config{fs: fsys.OS{}, maxFrames: 1 << 12, reserve: logReserve, reserveAfter: reserveAfter, where: CoordinateOf}
 	for _, o := range opts {
 		o(&c)
 	}

@@ -74,6 +74,7 @@ type crashRun struct {
 	every     int    // batches between commits
 	maxFrames int    // of the log
 	later     bool   // commits go on in the background
+	reserve   int64  // of the log, in bytes
 	g         int    // how its pipeline differs
 	acked     mark   // what is committed for sure
 	begun     []mark // what may be
@@ -105,6 +106,9 @@ func (c *crashRun) goOn(d *fsys.Disk) (err error) {
 		}
 		n, err := f()
 		return crashSize{Size: n}, err
+	}
+	if c.reserve > 0 {
+		opts = append(opts, withReserve(c.reserve))
 	}
 	if c.later {
 		opts = append(opts, WithExtra(func() (any, error) { return size(out.Flush) }), WithBeforeCommit(func() (any, error) {
@@ -240,18 +244,20 @@ func (c *crashRun) isWhole(d *fsys.Disk) error {
 }
 
 // crashKinds are the runs of these tests: one that commits each batch, one that commits every
-// third, one whose log is compacted again and again, and one that commits in the background.
+// third, one whose log is compacted again and again, and one that commits in the background;
+// the logs of two of them keep room for appends.
 var crashKinds = []struct {
 	every, maxFrames int
 	later            bool
-}{{1, 1 << 16, false}, {3, 1 << 16, false}, {2, 1, false}, {3, 1, true}}
+	reserve          int64 // bytes, 0 for none
+}{{1, 1 << 16, false, 8 << 10}, {3, 1 << 16, false, 0}, {2, 1, false, 0}, {3, 1, true, 8 << 10}}
 
 // newCrashRun is a run that has not begun.
 func newCrashRun(t testing.TB, kind int) *crashRun {
 	e := crashExpects(t)
 	require.Equal(t, 40, e.batches)
 	k := crashKinds[kind]
-	return &crashRun{delivered: e, every: k.every, maxFrames: k.maxFrames, later: k.later}
+	return &crashRun{delivered: e, every: k.every, maxFrames: k.maxFrames, later: k.later, reserve: k.reserve}
 }
 
 // untouched is the run without a stop, and how many operations it takes.

@@ -87,13 +87,14 @@ type Frames struct {
 	States          int      `json:"states"` // frames with a state
 	FirstGeneration uint64   `json:"first_generation"`
 	LastGeneration  uint64   `json:"last_generation"`
-	Torn            *Damage  `json:"torn,omitempty"` // at the end
+	FreeBytes       int64    `json:"free_bytes,omitempty"` // zeros at the end, kept for appends
+	Torn            *Damage  `json:"torn,omitempty"`       // at the end
 	Damage          []Damage `json:"damage,omitempty"`
 	MoreDamage      int      `json:"more_damage,omitempty"` // places beyond those
 }
 
 func framesOf(l resume.LogReport) Frames {
-	f := Frames{Bytes: l.Size, Frames: l.Frames, Hashes: l.Hashes, States: l.States, FirstGeneration: l.First, LastGeneration: l.Last, MoreDamage: l.More}
+	f := Frames{Bytes: l.Size, Frames: l.Frames, Hashes: l.Hashes, States: l.States, FirstGeneration: l.First, LastGeneration: l.Last, FreeBytes: l.Free, MoreDamage: l.More}
 	if l.Torn != nil {
 		torn := damageOf(*l.Torn)
 		f.Torn = &torn

@@ -114,6 +114,9 @@ func (t *stateText) frames(f *Frames, torn string) {
 	if f.MoreDamage > 0 {
 		t.row("log", "", "%s more damaged", counted(f.MoreDamage, "place", "places"))
 	}
+	if f.FreeBytes > 0 {
+		t.row("log", at(f.Bytes-f.FreeBytes), "kept free for appends, %s", counted(f.FreeBytes, "byte", "bytes"))
+	}
 	if f.Torn != nil {
 		t.row("log", at(f.Torn.Offset), "torn, %s%s: %s", counted(f.Torn.Length, "byte", "bytes"), torn, f.Torn.Error)
 	}
