@@ -1,10 +1,11 @@
 // Command rosaline makes clean training text out of records.
 //
-//	rosaline run     [flags] INPUT...   records in, clean records out
-//	rosaline quality [flags] INPUT...   the metrics of each record
-//	rosaline rosa    [flags] [FILE]     what follows in token streams
-//	rosaline inspect [flags] PATH       what the folder of a run or a table holds, and whether it is sound
-//	rosaline devices                    what the machine offers
+//	rosaline run          [flags] INPUT...   records in, clean records out
+//	rosaline import-state [flags] INPUT...   the state of a run, out of a checkpoint of luminamoon
+//	rosaline quality      [flags] INPUT...   the metrics of each record
+//	rosaline rosa         [flags] [FILE]     what follows in token streams
+//	rosaline inspect      [flags] PATH       what the folder of a run or a table holds, and whether it is sound
+//	rosaline devices                         what the machine offers
 //
 // Data go to standard output, everything else to standard error. The exit code
 // is 0 when done, 1 when the work failed, 2 when the command was used wrongly,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type intake struct {
 	total  int64 // bytes of all epochs, −1 if that is not known
 	strict bool
 	pause  func()
+	begin  json.RawMessage // position at which the first epoch begins; nil for the beginning
 
 	mu   sync.Mutex
 	read int64 // bytes of the epochs that are over
@@ -67,6 +69,9 @@ func (c *command) open(ctx context.Context, f *inputFlags, files []source.Input)
 
 // Open implements [pipeline.Source].
 func (in *intake) Open(ctx context.Context, at pipeline.Start) (pipeline.Cursor[*source.Chunk], error) {
+	if at.Epoch == 0 && at.Position == nil {
+		at.Position = in.begin
+	}
 	cursor, err := in.lines.Open(ctx, at)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/rosaline-go/rosaline/cmd/rosaline/internal/output"
@@ -29,16 +33,20 @@ type resumableRun struct {
 	batches uint64             // that were delivered, by all processes
 	syncing []*output.Appended // outputs of the commit that is under way
 	done    bool               // the end was committed before
+	imports bool               // the folder is made of another program's state; the outputs are open
 	ending  bool               // the next commit is that of the end
 }
 
 // runMark is what a commit keeps of a run besides the state of its pipeline.
 type runMark struct {
-	Output  sinkMark `json:"output"`
-	Rejects int64    `json:"rejects"` // bytes
-	Totals  totals   `json:"totals"`
-	Runs    int      `json:"runs"`    // processes that have worked on it
-	Seconds float64  `json:"seconds"` // that they took
+	Output  sinkMark          `json:"output"`
+	Owner   string            `json:"owner,omitempty"` // by which a folder of parts knows the run
+	Rejects output.Checkpoint `json:"rejects"`
+	Totals  totals            `json:"totals"`
+	Runs    int               `json:"runs"`    // processes that have worked on it
+	Seconds float64           `json:"seconds"` // that they took
+
+	Import *importMark `json:"import,omitempty"` // where the run began, unless that is the beginning
 }
 
 // resumable does a run with a state.
@@ -47,6 +55,9 @@ func (j *job) resumable(ctx context.Context) (err error) {
 	inputs, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r := &resumableRun{job: j}
+	if err := r.checkImported(); err != nil {
+		return err
+	}
 	if r.in, err = j.open(inputs, &j.inputFlags, j.files); err != nil {
 		return err
 	}
@@ -105,9 +116,37 @@ func (r *resumableRun) begin(at resume.Start) (*pipeline.Pipeline[*batch], error
 			return nil, fmt.Errorf("%w: what it says of the outputs: %w", resume.ErrCheckpoint, err)
 		}
 	}
+	if from := r.before.Import; from != nil {
+		r.in.begin = from.Position
+	}
 	if r.done {
 		return nil, r.outputs.open(r.checkOutputs, r.openReport)
 	}
+	if !r.imports {
+		if err := r.openOutputs(); err != nil {
+			return nil, err
+		}
+	}
+	r.writer = r.newWriter(r.in, &r.outputs)
+	r.plan = newRunPlan(r.runFlags, r.in, r.decode, r.stages, r.writer, at.Dedup)
+	return r.plan.plan, nil
+}
+
+// checkImported refuses a folder whose import committed nothing: hashes are there, and where the run
+// was to begin is not known.
+func (r *resumableRun) checkImported() error {
+	if _, err := os.Lstat(filepath.Join(r.state, "known")); err != nil {
+		return nil
+	}
+	t, err := resume.InspectTracker(filepath.Join(r.state, "tracker"))
+	if err == nil && (t.Current < 0 || t.Slots[t.Current].State.Generation > 1) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil // it has begun, or whoever opens it tells what is wrong
+	}
+	return fmt.Errorf("--state: %w: the import into %s came to no end; remove the folder and import again", resume.ErrCheckpoint, r.state)
+}
+
+// openOutputs opens the outputs where the last commit was.
+func (r *resumableRun) openOutputs() error {
 	err := r.outputs.open(
 		func() (err error) { r.outputs.out, err = r.openSink(); return labelled("--output", err) },
 		func() (err error) { return labelled("--rejects", r.openRejects()) },
@@ -115,11 +154,8 @@ func (r *resumableRun) begin(at resume.Start) (*pipeline.Pipeline[*batch], error
 	)
 	if err != nil {
 		r.outputs = outputs{}
-		return nil, err
 	}
-	r.writer = r.newWriter(r.in, &r.outputs)
-	r.plan = newRunPlan(r.runFlags, r.in, r.decode, r.stages, r.writer, at.Dedup)
-	return r.plan.plan, nil
+	return err
 }
 
 // openSink opens the output.
@@ -127,28 +163,36 @@ func (r *resumableRun) openSink() (*sink, error) {
 	f, at := r.runFlags, r.before.Output
 	workers, _ := f.size()
 	if !f.folder {
-		file, err := r.openAppended(f.out, at.Size)
+		file, err := r.openAppended(f.out, at.Checkpoint)
 		if err != nil {
 			return nil, err
 		}
+		s := newFileSink(file, f.fileFormat, f.columns(), workers)
 		if file.Straight() {
+			s.done = at.Size
 			r.log.Warn("what went into a stream cannot be taken back: after a kill its last batches may come again; -o names a file or folder", "output", f.out)
 		}
-		return newFileSink(file, f.fileFormat, f.columns(), workers), nil
+		return s, nil
 	}
 	rank, world, ext := f.rank(), f.world(), f.fileFormat.Extension()
 	var folder *output.Folder
 	var err error
 	if r.fresh {
-		folder, err = output.OpenFolder(f.out, ext, rank, world, f.overwrite)
+		r.before.Owner = rand.Text()
+		if folder, err = output.OpenFolder(f.out, ext, rank, world, f.overwrite); err == nil {
+			err = folder.Claim(r.before.Owner)
+		}
 	} else {
-		folder, err = output.ResumeFolder(f.out, ext, rank, world, at.Parts, at.Done)
+		folder, err = output.ResumeFolder(f.out, ext, rank, world, at.Parts, at.Done, r.before.Owner)
 	}
 	if err != nil {
+		if folder != nil {
+			err = both(err, folder.Close())
+		}
 		return nil, err
 	}
 	s := newFolderSink(folder, partLimit{f.shardRows.n, f.shardSize.n}, f.fileFormat, f.columns(), workers)
-	s.next = func() (target, error) { return folder.NextAppended(0) }
+	s.next = func() (target, error) { return folder.NextAppended(output.Checkpoint{}) }
 	s.whole = f.fileFormat != output.JSONL
 	if err := s.goOn(at); err != nil {
 		return nil, both(err, s.Abort())
@@ -174,19 +218,36 @@ func (r *resumableRun) openReport() error {
 }
 
 // openAppended opens a file where so many bytes of it were committed, or a stream.
-func (r *resumableRun) openAppended(path string, committed int64) (target, error) {
+func (r *resumableRun) openAppended(path string, at output.Checkpoint) (target, error) {
 	if output.IsStream(path) {
+		if err := r.checkStream(path, at); err != nil {
+			return nil, err
+		}
 		file, err := openFile(context.Background(), path, r.command.out)
 		if err != nil {
 			return nil, err
 		}
 		return file, nil
 	}
-	file, err := output.OpenAppended(path, committed)
+	file, err := output.OpenAppended(path, at)
 	if err != nil {
 		return nil, err
 	}
 	return file, nil
+}
+
+// checkStream refuses a standard output that is a file which does not have what was committed: one
+// that > has emptied.
+func (r *resumableRun) checkStream(path string, at output.Checkpoint) error {
+	file, ok := r.command.out.(*os.File)
+	if path != output.Stdout || !ok || !isRegular(file) {
+		return nil
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() < at.Size {
+		err = fmt.Errorf("%w: standard output has %d bytes, %d were committed; append to what came before with >>", resume.ErrOutput, info.Size(), at.Size)
+	}
+	return err
 }
 
 // checkOutputs sees whether what a complete run has written is still there.
@@ -196,8 +257,12 @@ func (r *resumableRun) checkOutputs() error {
 		if err := output.CheckFolder(f.out, f.fileFormat.Extension(), f.rank(), f.world(), at.Parts, at.Done); err != nil {
 			return labelled("--output", err)
 		}
-	} else if !output.IsStream(f.out) {
-		if err := output.CheckAppended(f.out, at.Size); err != nil {
+	} else {
+		check := output.CheckAppended
+		if output.IsStream(f.out) {
+			check = r.checkStream
+		}
+		if err := check(f.out, at.Checkpoint); err != nil {
 			return labelled("--output", err)
 		}
 	}
@@ -219,7 +284,10 @@ func (r *resumableRun) mark() (any, error) {
 			r.writer.tally.stats.Add(r.plan.split.stats)
 		}
 	}
-	m := runMark{Runs: r.before.Runs + 1, Seconds: r.before.Seconds + time.Since(r.started).Seconds(), Totals: r.totals()}
+	m := runMark{Runs: r.before.Runs + 1, Seconds: r.before.Seconds + time.Since(r.started).Seconds(), Totals: r.totals(), Import: r.before.Import, Owner: r.before.Owner}
+	if r.imports {
+		m.Runs, m.Seconds = 0, 0
+	}
 	var err error
 	if m.Output, err = r.outputs.out.mark(); err != nil {
 		return nil, err
@@ -228,7 +296,7 @@ func (r *resumableRun) mark() (any, error) {
 	switch {
 	case !ok:
 	case r.ending:
-		m.Rejects = rejects.Written()
+		m.Rejects = rejects.Completed()
 	default:
 		if m.Rejects, err = rejects.Checkpoint(); err != nil {
 			return nil, err
@@ -279,7 +347,10 @@ func (r *resumableRun) drive(ctx context.Context, e *engine, run *resume.Resumab
 		switch {
 		case err == io.EOF:
 			r.ending = true
-			return run.Commit()
+			if err := run.Commit(); err != nil {
+				return err
+			}
+			return r.disown()
 		case err != nil:
 			err = streamError(err)
 			if r.canCommit() {
@@ -303,6 +374,14 @@ func (r *resumableRun) drive(ctx context.Context, e *engine, run *resume.Resumab
 			since = 0
 		}
 	}
+}
+
+// disown takes the name of the run from a folder of parts that is complete.
+func (r *resumableRun) disown() error {
+	if r.outputs.out.folder == nil {
+		return nil
+	}
+	return r.outputs.out.folder.Disown()
 }
 
 // aligned reports whether the batches so far are whole intervals of --commit-every.
@@ -356,6 +435,9 @@ func (r *resumableRun) report(stats pipeline.Stats, err error) *report {
 
 // coordinate names the batch or row group of a table besides the row.
 func (r *resumableRun) coordinate(at pipeline.SourceMark) resume.Coordinate {
+	if from := r.before.Import; from != nil && !r.ending && at.Epoch == 0 && at.Position == nil {
+		at.Position = from.Position
+	}
 	c := resume.CoordinateOf(at)
 	if int(c.Shard) < len(r.files) {
 		if f := r.files[c.Shard].Format; f == source.FormatArrow || f == source.FormatParquet {

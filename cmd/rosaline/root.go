@@ -24,6 +24,7 @@ type command struct {
 	log      *slog.Logger
 	logLevel slog.Level
 	logJSON  bool
+	args     []string
 	pause    func() // called before each step of a run; tests make it take a while
 }
 
@@ -40,6 +41,7 @@ func newCommand(s streams) *command {
 
 func (c *command) execute(ctx context.Context, args []string) int {
 	root := c.root()
+	c.args = args
 	root.SetArgs(args)
 	root.SetIn(c.in)
 	root.SetOut(c.out)
@@ -96,7 +98,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 	flags.Var(&levelValue{&c.logLevel}, "log-level", "least level of messages: debug, info, warn or error")
 	flags.Var(&logFormatValue{&c.logJSON}, "log-format", "how messages are written: text or json")
 
-	root.AddCommand(c.runCommand(), c.qualityCommand(), c.devicesCommand(), c.inspectCommand(), c.rosaCommand())
+	root.AddCommand(c.runCommand(), c.importCommand(), c.qualityCommand(), c.devicesCommand(), c.inspectCommand(), c.rosaCommand())
 	return root
 }
 

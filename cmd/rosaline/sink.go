@@ -45,6 +45,8 @@ type sink struct {
 	rows   int           // of the part
 	bytes  int64
 	done   int64 // bytes of the parts that are complete
+
+	completed output.Checkpoint // of the file that was completed last
 }
 
 // sinkBuffer is how many bytes of a table are written at once.
@@ -176,6 +178,11 @@ func (s *sink) end() error {
 		return err
 	}
 	s.done += s.file.Written()
+	if f, ok := s.file.(*output.Appended); ok {
+		s.completed = f.Completed()
+	} else {
+		s.completed.Size = s.done
+	}
 	s.file = nil
 	return nil
 }
@@ -233,12 +240,12 @@ func (s *sink) Written() int64 {
 
 // sinkMark is where a sink stands, for a run that goes on.
 type sinkMark struct {
-	Parts  int    `json:"parts"` // of a folder, that are complete
-	Done   int64  `json:"done"`  // bytes of those
-	Size   int64  `json:"size"`  // bytes of the file, or of the part that is not complete
-	Rows   int    `json:"rows"`  // of that part
-	Bytes  int64  `json:"bytes"` // of these, before compression
-	Schema []byte `json:"schema,omitempty"`
+	Parts             int    `json:"parts"` // of a folder, that are complete
+	Done              int64  `json:"done"`  // bytes of those
+	output.Checkpoint        // of the file, or of the part that is not complete
+	Rows              int    `json:"rows"`  // of that part
+	Bytes             int64  `json:"bytes"` // of these, before compression
+	Schema            []byte `json:"schema,omitempty"`
 }
 
 // mark makes what was written last, and tells where the sink stands.
@@ -247,7 +254,10 @@ func (s *sink) mark() (m sinkMark, err error) {
 	if s.folder != nil {
 		m.Parts = s.folder.Parts()
 	} else {
-		m.Size, m.Done = s.done, 0
+		m.Done, m.Checkpoint = 0, s.completed
+		if s.file != nil && s.file.Straight() {
+			m.Size = s.done + s.file.Written()
+		}
 	}
 	if s.format != output.JSONL {
 		if m.Schema, err = s.schema.Encode(); err != nil {
@@ -255,7 +265,7 @@ func (s *sink) mark() (m sinkMark, err error) {
 		}
 	}
 	if f, ok := s.file.(*output.Appended); ok {
-		if m.Size, err = f.Checkpoint(); err != nil {
+		if m.Checkpoint, err = f.Checkpoint(); err != nil {
 			return m, err
 		}
 		if s.folder != nil {
@@ -277,7 +287,7 @@ func (s *sink) goOn(at sinkMark) (err error) {
 	if at.Size == 0 {
 		return s.folder.DropNext()
 	}
-	if s.file, err = s.folder.NextAppended(at.Size); err != nil {
+	if s.file, err = s.folder.NextAppended(at.Checkpoint); err != nil {
 		s.file = nil
 		return err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,8 +115,16 @@ func (j *job) stateConfig() (map[string]string, error) {
 		out[fmt.Sprintf("input %d", i+1)] = in.Path + size
 	}
 	if pii := j.stages.PII(); pii != nil {
-		// A key is known by what it does.
 		out["masking of a sample"], _ = pii.MaskString(maskingSample)
+	}
+	if strings.Contains(j.modes.String(), piiHash) {
+		key, err := j.piiFlags.key()
+		if err != nil {
+			return nil, err
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte("the key of the pseudonyms of a run"))
+		out["key of --pii-mode hash"] = fmt.Sprintf("%x", mac.Sum(nil)[:8]) // it is known by what it does
 	}
 	if j.rulesFile != "" {
 		rules, err := readSmallFile(j.rulesFile)

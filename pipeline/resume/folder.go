@@ -55,7 +55,7 @@ func (r *FolderReport) fault(file string, offset int64, err error) {
 const maxLooks = 8
 
 // maxConfig is how many bytes of a configuration are read.
-const maxConfig = 1 << 24
+const maxConfig = 1 << 28
 
 // InspectFolder reports what is in the folder of a run, without its lock and without a change. It
 // takes twice the time to read the log, memory of the largest frame, and 16 bytes for each hash

@@ -39,6 +39,16 @@ func encodeKnown(known []uint64) []byte {
 
 // beginKnown puts the hashes that the run begins with into their file; without any there is none.
 func (c config) beginKnown(name string) error {
+	if f, err := c.fs.Open(name); err == nil {
+		head := make([]byte, len(knownMagic))
+		n, _ := f.ReadAt(head, 0)
+		if err := f.Close(); err != nil {
+			return fmt.Errorf("resume: %w", err)
+		}
+		if string(head[:n]) != knownMagic {
+			return fmt.Errorf("%w: %s has no hashes of a run; name a folder of its own", ErrForeign, name)
+		}
+	}
 	if c.known != nil {
 		return c.putFile(name, encodeKnown(c.known))
 	}

@@ -27,6 +27,7 @@ type config struct {
 	options map[string]string
 	dedup   []text.DedupOption
 	known   []uint64
+	tail    *uint32
 	extra   func() (any, error)
 	before  func() (any, error)
 	where   func(pipeline.SourceMark) Coordinate
@@ -66,6 +67,10 @@ func WithKnown(hashes []uint64) Option { return func(c *config) { c.known = hash
 // nil, is kept with the commit as JSON, see [Start]: names and sizes of files, say. After an
 // error of it nothing is committed, and Commit may be called again.
 func WithExtra(f func() (any, error)) Option { return func(c *config) { c.extra = f } }
+
+// WithTail sets what [Output.Tail] was when the size of an output was committed. One with other
+// bytes there is refused with [ErrOutput].
+func WithTail(sum uint32) Option { return func(c *config) { c.tail = &sum } }
 
 // WithBeforeCommit sets a function like that of [WithExtra], which is called after that. When it
 // returns, all output of what the consumer was given when the commit began must be on the disk.

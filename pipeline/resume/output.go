@@ -3,6 +3,7 @@ package resume
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -16,6 +17,9 @@ const PartialSuffix = ".partial"
 
 // outputBuffer is how many bytes an output holds back.
 const outputBuffer = 256 << 10
+
+// tailSize is how many bytes at the end of an output tell it from another one.
+const tailSize = 4 << 10
 
 // Output is a file that a run writes, and that has its name when it is whole. A commit of the run
 // names its size; what a stop has left behind that is cut away when it is opened again.
@@ -33,9 +37,10 @@ type Output struct {
 	mu    sync.Mutex
 	file  fsys.File // nil once it is closed
 	buf   []byte
-	size  int64 // the buffer included
-	dirty bool  // something was written since the last sync began
-	err   error // the first failure, for ever
+	size  int64  // the buffer included
+	last  []byte // the last bytes of it, at most tailSize
+	dirty bool   // something was written since the last sync began
+	err   error  // the first failure, for ever
 }
 
 // OpenOutput opens an output where a commit was: that many bytes of it count, 0 for a run that
@@ -72,6 +77,11 @@ func (o *Output) open(committed int64) error {
 			return err
 		}
 	}
+	if size >= committed && committed > 0 {
+		if o.last, err = o.conf.tailOf(name, committed); err != nil {
+			return err
+		}
+	}
 	switch {
 	case size < 0 && committed > 0:
 		return fmt.Errorf("%w: it is not there any more, %d bytes were committed; %s", ErrOutput, committed, putBack)
@@ -103,6 +113,21 @@ func (o *Output) open(committed int64) error {
 		}
 	}
 	return o.file.Sync()
+}
+
+// tailOf returns the last bytes of those of a file that were committed, which must be those of
+// [WithTail].
+func (c config) tailOf(name string, committed int64) ([]byte, error) {
+	f, err := c.fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	last := make([]byte, min(committed, tailSize))
+	err = errors.Join(readFull(f, last, committed-int64(len(last))), f.Close())
+	if err == nil && c.tail != nil && crc32.Checksum(last, castagnoli) != *c.tail {
+		err = fmt.Errorf("%w: %s has other bytes before byte %d, another run has written it; %s", ErrOutput, name, committed, putBack)
+	}
+	return last, err
 }
 
 // putBack is what to do about an output that is not there.
@@ -138,6 +163,14 @@ func (o *Output) Write(p []byte) (int, error) {
 		return 0, o.err
 	}
 	o.size += int64(len(p))
+	if len(p) >= tailSize {
+		o.last = append(o.last[:0], p[len(p)-tailSize:]...)
+	} else {
+		if over := len(o.last) + len(p) - tailSize; over > 0 {
+			o.last = append(o.last[:0], o.last[over:]...)
+		}
+		o.last = append(o.last, p...)
+	}
 	if len(p) < cap(o.buf) {
 		o.buf = append(o.buf, p...)
 		return len(p), nil
@@ -176,6 +209,14 @@ func (o *Output) Size() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.size
+}
+
+// Tail is a checksum of the last bytes that were written, 4096 at most, by which a later run tells
+// the output from another one: see [WithTail].
+func (o *Output) Tail() uint32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return crc32.Checksum(o.last, castagnoli)
 }
 
 // Flush hands all that was written to the system, and returns the size, which a commit may name
@@ -272,6 +313,9 @@ func CheckOutput(name string, size int64, opts ...Option) error {
 		return fmt.Errorf("%w: %s is not there any more; %s", ErrOutput, name, putBack)
 	case is != size:
 		return fmt.Errorf("%w: %s has %d bytes, it had %d; %s", ErrOutput, name, is, size, putBack)
+	}
+	if _, err := configure(opts).tailOf(name, size); err != nil {
+		return fmt.Errorf("resume: output %s: %w", name, err)
 	}
 	return nil
 }

@@ -45,6 +45,13 @@ func openStored(dir string, c config, opts []Option) (s *stored, set *text.Strea
 		} else if there {
 			return fmt.Errorf("%w: tracker %s, though there is a log; %s", ErrMissing, filepath.Join(dir, trackerFile), restore)
 		}
+		// One of a process that came no further is replaced, anything else is not ours.
+		switch _, _, err := c.readConfig(dir); {
+		case errors.Is(err, ErrCorrupt):
+			return fmt.Errorf("%w: %s is no configuration of a run; name a folder of its own", ErrForeign, config)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("resume: %w", err)
+		}
 		return c.putFile(config, now)
 	})
 	if errors.Is(err, ErrConfig) {

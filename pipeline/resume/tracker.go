@@ -90,6 +90,9 @@ func (t *StateTracker) open(c config, config uint32, first func() error) error {
 		return r.Err
 	}
 	t.current, t.state = r.Current, r.Slots[r.Current].State
+	if first != nil && t.state.Generation <= 1 {
+		t.state.Config = config // nothing was committed: it is that of the run that does
+	}
 	if t.state.Config != config {
 		return fmt.Errorf("%w: tracker %s has configuration %08x, this run %08x; give the same options as then, or start anew in an empty folder",
 			ErrConfig, t.name, t.state.Config, config)

@@ -17,7 +17,6 @@ type BatchCut struct {
 	wanted []arrow.Array
 	in     *TableInput
 	at     int64 // rows before the next block
-	step   int64 // rows of the last one
 }
 
 // NewBatchCut returns the cut of a batch, which it takes over. names are those of all
@@ -49,11 +48,8 @@ func (c *BatchCut) Pass(n int64) int64 {
 
 // Next returns the next block. There must be rows left.
 func (c *BatchCut) Next() Block {
-	// Neighbours are mostly alike, so the search begins near the last size.
+	// It depends on where the block begins alone: whoever goes on there gets the same ones.
 	n := min(int64(c.in.BlockRows), c.Left())
-	if c.step > 0 {
-		n = min(n, 2*c.step)
-	}
 	size := c.size(n)
 	for n > 1 && size > int64(c.in.BlockBytes) {
 		n /= 2
@@ -62,7 +58,7 @@ func (c *BatchCut) Next() Block {
 	b := &batchBlock{
 		batch: c.batch.NewSlice(c.at, c.at+n), names: c.names, size: size, part: n < c.batch.NumRows(),
 	}
-	c.at, c.step = c.at+n, n
+	c.at += n
 	return b
 }
 

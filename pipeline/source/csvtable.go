@@ -175,7 +175,8 @@ func (t *csvTable) columns(row []byte) (names []string) {
 func (t *csvTable) Next(ctx context.Context) (Block, error) {
 	t.stream.ctx = ctx
 	for {
-		if b := t.block(); b != nil {
+		b, short := t.block()
+		if b != nil {
 			return b, nil
 		}
 		switch {
@@ -183,7 +184,7 @@ func (t *csvTable) Next(ctx context.Context) (Block, error) {
 			return nil, t.unfinished(int64(len(t.buf)))
 		case t.ended:
 			return nil, io.EOF
-		case len(t.buf) > t.in.MaxRow+2:
+		case !short && len(t.buf) > t.in.MaxRow+2:
 			return t.longRow()
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -192,13 +193,25 @@ func (t *csvTable) Next(ctx context.Context) (Block, error) {
 	}
 }
 
-// block returns the rows that the buffer begins with, nil if there is none.
-func (t *csvTable) block() Block {
+// block returns the rows that the buffer begins with. There is none if it has no whole row, or,
+// short, if the block would be longer with more of the input: where it ends depends on where it
+// begins alone, so that whoever goes on there gets the same ones. A pipe is not waited for.
+func (t *csvTable) block() (_ Block, short bool) {
 	b := &csvBlock{schema: t.schema, delimiter: t.scan.delimiter, offset: t.offset}
 	at := 0
-	for len(b.rows) < t.in.BlockRows {
+	for len(b.rows) < t.in.BlockRows && (len(b.rows) == 0 || at-b.rows[0].start < t.in.BlockBytes) {
 		row, n, wrong := t.take(t.buf[at:])
+		long := n == 0 && len(t.buf)-at > t.in.MaxRow+2 || len(row) > t.in.MaxRow
+		if long && len(b.rows) > 0 {
+			// It is a block of its own, whether all of it is there or not.
+			t.scan.begin()
+			break
+		}
 		if n == 0 {
+			if len(b.rows) > 0 && !t.ended && t.failed == nil && !t.stream.live {
+				t.scan.begin()
+				return nil, true
+			}
 			break
 		}
 		if len(row) > 0 {
@@ -212,14 +225,17 @@ func (t *csvTable) block() Block {
 			}
 		}
 		at += n
+		if long {
+			break
+		}
 	}
 	b.data = t.buf[:at:at]
 	t.drop(at)
 	t.row += int64(len(b.rows))
 	if len(b.rows) == 0 {
-		return nil
+		return nil, false
 	}
-	return b
+	return b, false
 }
 
 func longCSVRow(row int, offset, length int64, most int) BadRow {

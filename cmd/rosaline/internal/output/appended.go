@@ -29,18 +29,23 @@ type Appended struct {
 	err    error
 }
 
-// OpenAppended opens path where a checkpoint was: committed bytes of it count. With 0 it
-// begins anew. The error wraps [ErrDirectory], [ErrBusy], [ErrNotRegular] or
-// [resume.ErrOutput], or is that of the system.
-func OpenAppended(path string, committed int64) (*Appended, error) {
+// Checkpoint is how much of an output counts, and what tells it from another one.
+type Checkpoint struct {
+	Size int64  `json:"size"` // bytes
+	Tail uint32 `json:"tail"` // see [resume.Output.Tail]
+}
+
+// OpenAppended opens path where a checkpoint was. With none it begins anew. The error wraps
+// [ErrDirectory], [ErrBusy], [ErrNotRegular] or [resume.ErrOutput], or is that of the system.
+func OpenAppended(path string, at Checkpoint) (*Appended, error) {
 	a := &Appended{path: path, pack: packerOf(path)}
-	if err := a.open(committed); err != nil {
+	if err := a.open(at); err != nil {
 		return nil, fmt.Errorf("%s: cannot write: %w", path, err)
 	}
 	return a, nil
 }
 
-func (a *Appended) open(committed int64) error {
+func (a *Appended) open(at Checkpoint) error {
 	target, err := appendedTarget(a.path)
 	if err != nil {
 		return err
@@ -52,9 +57,12 @@ func (a *Appended) open(committed int64) error {
 			return err
 		}
 	}
-	a.out, err = resume.OpenOutput(target, committed)
+	a.out, err = resume.OpenOutput(target, at.Size, resume.WithTail(at.Tail))
 	if err == nil && a.lock == nil {
 		err = a.take(partial)
+	}
+	if info, there := os.Stat(target); err == nil && there == nil {
+		err = os.Chmod(partial, info.Mode().Perm()) // that of the file it takes the place of
 	}
 	if err != nil && a.out != nil {
 		err = errors.Join(err, a.out.Close())
@@ -100,12 +108,12 @@ func appendedTarget(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// CheckAppended sees whether an output that was completed with so many bytes is there: else
+// CheckAppended sees whether an output that was completed at a checkpoint is there: else
 // [resume.ErrOutput].
-func CheckAppended(path string, size int64) error {
+func CheckAppended(path string, at Checkpoint) error {
 	target, err := appendedTarget(path)
 	if err == nil {
-		err = resume.CheckOutput(target, size)
+		err = resume.CheckOutput(target, at.Size, resume.WithTail(at.Tail))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -146,16 +154,19 @@ func (a *Appended) EndMember() {
 	}
 }
 
-// Checkpoint returns how many bytes were written, all of which last once Sync has returned.
-func (a *Appended) Checkpoint() (int64, error) {
+// Checkpoint returns where the output stands, all of which lasts once Sync has returned.
+func (a *Appended) Checkpoint() (Checkpoint, error) {
 	a.EndMember()
 	if a.err != nil {
-		return 0, a.err
+		return Checkpoint{}, a.err
 	}
 	size, err := a.out.Flush()
 	a.fail(err)
-	return size, a.err
+	return Checkpoint{size, a.out.Tail()}, a.err
 }
+
+// Completed is the checkpoint of an output after Commit.
+func (a *Appended) Completed() Checkpoint { return Checkpoint{a.out.Size(), a.out.Tail()} }
 
 // Sync makes what was written before the last Checkpoint last. Of a file that is complete or
 // closed there is nothing to be done.
@@ -170,6 +181,12 @@ func (a *Appended) Sync() error {
 // does and returns the first error.
 func (a *Appended) Commit() error {
 	a.EndMember()
+	if a.err == nil && a.pack != nil && a.out.Size() == 0 {
+		var err error
+		a.packer, err = a.pack(a.out) // a member without content: no bytes at all are none
+		a.fail(err)
+		a.EndMember()
+	}
 	if a.err == nil {
 		a.fail(a.out.Finish())
 	}

@@ -46,15 +46,50 @@ func IsPart(name string) bool { return partName.MatchString(filepath.Base(name))
 // without ranks do, and those of ranks that the run does not have. Other files are left
 // alone. The error is [ErrBusy] while another run writes the same parts.
 func OpenFolder(path, ext string, rank, world int, overwrite bool) (*Folder, error) {
-	return openFolder(path, ext, rank, world, func(f *Folder) error { return f.clear(rank, world, overwrite) })
+	return openFolder(path, ext, rank, world, func(f *Folder) error {
+		if err := f.clear(rank, world, overwrite); err != nil {
+			return err
+		}
+		return f.Disown()
+	})
 }
 
-// ResumeFolder opens a folder where a run goes on that has completed the first parts, of so
-// many bytes together: [resume.ErrOutput] if these are not there. Those behind the next one
+// ownerName is the file that names the run that goes on in the folder.
+func (f *Folder) ownerName() string {
+	return filepath.Join(f.path, "."+strings.TrimSuffix(f.prefix, "-")+".owner")
+}
+
+// Claim notes the name of a run that is to go on in the folder, until another one begins there.
+func (f *Folder) Claim(owner string) error {
+	file, err := os.Create(f.ownerName())
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(owner)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// Disown forgets who goes on in the folder.
+func (f *Folder) Disown() error {
+	if err := os.Remove(f.ownerName()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ResumeFolder opens a folder where the run that has claimed it by that name goes on. It has
+// completed the first parts, of so many bytes together. The error is [resume.ErrOutput] if
+// these are not there, or if another run has begun to write there. Parts behind the next one
 // are removed; what there is of that is left to whoever opens it.
-func ResumeFolder(path, ext string, rank, world, parts int, bytes int64) (*Folder, error) {
+func ResumeFolder(path, ext string, rank, world, parts int, bytes int64, owner string) (*Folder, error) {
 	return openFolder(path, ext, rank, world, func(f *Folder) error {
 		f.next = parts
+		if is, err := os.ReadFile(f.ownerName()); err != nil || string(is) != owner {
+			return fmt.Errorf("%w: another run has written into %s; give it an empty folder, with an empty folder for the state", resume.ErrOutput, path)
+		}
 		if err := f.check(bytes); err != nil {
 			return err
 		}
@@ -117,8 +152,9 @@ func (f *Folder) cut() error {
 	}
 	for _, e := range entries {
 		m := partName.FindStringSubmatch(e.Name())
-		if m == nil || !strings.HasPrefix(e.Name(), f.prefix) || f.prefix == "part-" && m[1] != "" {
-			continue // another rank's
+		ext := strings.TrimSuffix(strings.TrimPrefix(e.Name(), strings.TrimSuffix(first(m), ".")), PartialSuffix)
+		if m == nil || !strings.HasPrefix(e.Name(), f.prefix) || f.prefix == "part-" && m[1] != "" || ext != f.ext {
+			continue // another rank's, or no part of this run
 		}
 		if n, err := strconv.Atoi(m[2]); err == nil && n > f.next {
 			if err := os.Remove(filepath.Join(f.path, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,6 +163,14 @@ func (f *Folder) cut() error {
 		}
 	}
 	return nil
+}
+
+// first is the whole of a match, "" for none.
+func first(match []string) string {
+	if match == nil {
+		return ""
+	}
+	return match[0]
 }
 
 // name is the path of a part.
@@ -165,10 +209,10 @@ func (f *Folder) Next() (*File, error) {
 	return Create(f.name(f.next-1), nil)
 }
 
-// NextAppended begins the next part, or goes on with it where committed bytes of it count.
-func (f *Folder) NextAppended(committed int64) (*Appended, error) {
+// NextAppended begins the next part, or goes on with it where a checkpoint was.
+func (f *Folder) NextAppended(at Checkpoint) (*Appended, error) {
 	f.next++
-	return OpenAppended(f.name(f.next-1), committed)
+	return OpenAppended(f.name(f.next-1), at)
 }
 
 // DropNext removes what there is of the next part.
