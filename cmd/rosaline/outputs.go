@@ -28,10 +28,11 @@ type destination interface {
 // end for want of a folder.
 func openOutputs(ctx context.Context, f *runFlags, stdout io.Writer) (*outputs, error) {
 	var o outputs
+	// The output comes last: --overwrite removes what cannot be had again.
 	return &o, o.open(
-		func() (err error) { o.out, err = openSink(ctx, f, stdout); return labelled("--output", err) },
 		func() error { return o.openRejects(ctx, f, stdout) },
 		func() error { return o.openReport(ctx, f, stdout) },
+		func() (err error) { o.out, err = openSink(ctx, f, stdout); return labelled("--output", err) },
 	)
 }
 
@@ -67,6 +68,9 @@ func (o *outputs) open(steps ...func() error) error {
 		}
 		if o.rejects != nil {
 			err = both(err, o.rejects.Abort())
+		}
+		if o.report != nil {
+			err = both(err, o.report.Abort())
 		}
 		return err
 	}

@@ -147,10 +147,11 @@ func (r *resumableRun) checkImported() error {
 
 // openOutputs opens the outputs where the last commit was.
 func (r *resumableRun) openOutputs() error {
+	// The output comes last: --overwrite removes what cannot be had again.
 	err := r.outputs.open(
-		func() (err error) { r.outputs.out, err = r.openSink(); return labelled("--output", err) },
 		func() (err error) { return labelled("--rejects", r.openRejects()) },
 		r.openReport,
+		func() (err error) { r.outputs.out, err = r.openSink(); return labelled("--output", err) },
 	)
 	if err != nil {
 		r.outputs = outputs{}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -262,5 +263,146 @@ func TestStateBehindABadRecord(t *testing.T) {
 		r = inProcess(t, "", append(args, "--on-error", "skip")...)
 		require.Equal(t, exitDone, r.code, r.err)
 		require.Equal(t, want, read(t, dir+"/out.jsonl"))
+	}
+}
+
+// TestStateOfTables: rows of tables that are larger than a buffer, and uneven, are cut alike
+// wherever a run goes on.
+func TestStateOfTables(t *testing.T) {
+	dir := t.TempDir()
+	rows := 3000
+	if testing.Short() {
+		rows = 1500
+	}
+	var csv strings.Builder
+	csv.WriteString("id,text\n")
+	for i := range rows {
+		fmt.Fprintf(&csv, "%d,%q\n", i, strings.Repeat(prose(i)+" ", 1+i/150%2*45))
+	}
+	write(t, dir, "in.csv", csv.String())
+	for _, format := range []string{"arrow", "parquet"} {
+		r := inProcess(t, "", "run", dir+"/in.csv", "--stages", "none", "-o", dir+"/in."+format, "--progress", "off")
+		require.Equal(t, exitDone, r.code, r.err)
+	}
+	for _, in := range []string{"in.csv", "in.arrow", "in.parquet"} {
+		args := []string{"run", dir + "/" + in, "--stages", "none", "--batch", "256", "--progress", "off", "-o"}
+		r := inProcess(t, "", append(args, dir+"/whole.jsonl")...)
+		require.Equal(t, exitDone, r.code, r.err)
+		rng := rand.New(rand.NewPCG(5, 5))
+		for round := range 5 {
+			state, out := fmt.Sprintf("%s/%s-%d", dir, in, round), fmt.Sprintf("%s/%s-%d.jsonl", dir, in, round)
+			for {
+				r = interruptedAt(t, 1+rng.Int64N(100), append(args, out, "--state", state)...)
+				if r.code == exitDone {
+					break
+				}
+				require.Equal(t, exitInterrupted, r.code, r.err)
+			}
+			require.True(t, read(t, dir+"/whole.jsonl") == read(t, out), "%s, round %d", in, round)
+		}
+	}
+}
+
+// TestStateKnowsItsFiles: what another run has written, or a user keeps, is neither taken over nor
+// removed.
+func TestStateKnowsItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	stateInput(t, dir)
+	t.Chdir(dir)
+	run := func(k int64, args ...string) result {
+		return interruptedAt(t, k, append([]string{"run", "in", "--on-error", "skip", "--batch", "5", "--progress", "off"}, args...)...)
+	}
+	refused := func(r result, code int, says string) {
+		t.Helper()
+		require.Equal(t, code, r.code, r.err)
+		require.Contains(t, r.err, says)
+	}
+
+	// Another run has gone on with the file.
+	require.Equal(t, exitInterrupted, run(60, "-o", "o.jsonl", "--state", "sa").code)
+	require.Equal(t, exitInterrupted, run(150, "-o", "o.jsonl", "--state", "sb", "--stages", "clean").code)
+	before := tree(t, ".")
+	refused(run(0, "-o", "o.jsonl", "--state", "sa"), exitFailed, "another run has written it")
+	requireTree(t, before, ".")
+	require.Equal(t, exitDone, run(0, "-o", "o.jsonl", "--state", "sb", "--stages", "clean").code)
+
+	// What lies at the name is older, and the run's own file is gone.
+	write(t, dir, "old.jsonl", strings.Repeat("old\n", 50_000))
+	require.Equal(t, exitInterrupted, run(100, "-o", "old.jsonl", "--state", "sc").code)
+	require.NoError(t, os.Remove("old.jsonl.partial"))
+	before = tree(t, ".")
+	refused(run(0, "-o", "old.jsonl", "--state", "sc"), exitFailed, "another run has written it")
+	requireTree(t, before, ".")
+
+	// Another run has filled the folder; notes that look like parts stay.
+	require.Equal(t, exitInterrupted, run(8, "-o", "parts/", "--state", "sd", "--shard-rows", "30").code)
+	write(t, dir, "parts/part-00099.notes.txt", "mine")
+	require.Equal(t, exitInterrupted, run(60, "-o", "parts/", "--state", "sd", "--shard-rows", "30").code)
+	require.FileExists(t, "parts/part-00099.notes.txt")
+	require.NoError(t, os.Remove("parts/part-00099.notes.txt"))
+	require.Equal(t, exitDone, run(0, "-o", "parts/", "--shard-rows", "30", "--overwrite").code)
+	before = tree(t, ".")
+	refused(run(0, "-o", "parts/", "--state", "sd", "--shard-rows", "30"), exitFailed, "another run has written into")
+	requireTree(t, before, ".")
+
+	// A folder of the user's.
+	for _, name := range []string{"config", "known", "log", "tracker"} {
+		write(t, dir, "mine/"+name, "Host x\n")
+		before := tree(t, "mine")
+		r := run(0, "-o", "m.jsonl", "--state", "mine")
+		require.Equal(t, exitFailed, r.code, r.err)
+		require.Equal(t, before[name], read(t, "mine/"+name))
+		require.NoError(t, os.RemoveAll("mine"))
+	}
+	require.NoFileExists(t, "m.jsonl")
+}
+
+// TestStateDetails: an output keeps its mode, an empty one that is compressed can be read, a run
+// that has committed nothing takes other options, a key that has changed is seen, and parts are
+// not removed for a run that cannot begin.
+func TestStateDetails(t *testing.T) {
+	dir := t.TempDir()
+	stateInput(t, dir)
+	t.Chdir(dir)
+	run := func(args ...string) result {
+		return inProcess(t, "", append([]string{"run", "in", "--on-error", "skip", "--progress", "off"}, args...)...)
+	}
+	write(t, dir, "o.jsonl", "")
+	require.NoError(t, os.Chmod("o.jsonl", 0o600))
+	r := run("-o", "o.jsonl", "--state", "s1", "--rejects", "none.jsonl.gz", "--stages", "none", "--invalid-utf8", "replace", "--max-line", "64KiB")
+	require.Equal(t, exitDone, r.code, r.err)
+	info, err := os.Stat("o.jsonl")
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+	}
+	write(t, dir, "good/a.jsonl", record("1", prose(1)))
+	r = inProcess(t, "", "run", "good", "-o", "g.jsonl.zst", "--rejects", "g.jsonl.gz", "--state", "s2", "--progress", "off")
+	require.Equal(t, exitDone, r.code, r.err)
+	require.Positive(t, len(read(t, "g.jsonl.gz")))
+	r = inProcess(t, "", "run", "g.jsonl.gz", "--progress", "off")
+	require.Equal(t, exitDone, r.code, r.err)
+
+	r = run("-o", "missing/o.jsonl", "--state", "s3")
+	require.Equal(t, exitFailed, r.code)
+	r = run("-o", "here.jsonl", "--state", "s3", "--seed", "4")
+	require.Equal(t, exitDone, r.code, r.err)
+
+	write(t, dir, "key", strings.Repeat("k", 32))
+	hashed := []string{"-o", "h.jsonl", "--state", "s4", "--pii", "none", "--pii-rule", "no=number [0-9]+", "--pii-mode", "hash", "--pii-key-file", "key"}
+	r = interruptedAt(t, 60, append([]string{"run", "in", "--on-error", "skip", "--batch", "5"}, hashed...)...)
+	require.Equal(t, exitInterrupted, r.code, r.err)
+	write(t, dir, "key", strings.Repeat("K", 32))
+	r = run(append(hashed, "--batch", "5")...)
+	require.Equal(t, exitUsage, r.code, r.err)
+	require.Contains(t, r.err, "key of --pii-mode hash")
+
+	r = run("-o", "p/", "--shard-rows", "50")
+	require.Equal(t, exitDone, r.code, r.err)
+	before := tree(t, "p")
+	for _, state := range [][]string{{"--state", "s5"}, nil} {
+		r = run(append([]string{"-o", "p/", "--overwrite", "--rejects", "missing/r.jsonl"}, state...)...)
+		require.Equal(t, exitFailed, r.code, r.err)
+		requireTree(t, before, "p")
 	}
 }

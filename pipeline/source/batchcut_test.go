@@ -142,3 +142,32 @@ func TestChunkSizes(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 }
+
+// TestBatchCutDependsOnItsPlace: whoever passes over to where a block begins gets the same blocks
+// from there on.
+func TestBatchCutDependsOnItsPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 10, 100, 1000}), 1, 200).Draw(t, "sizes")
+		builder := array.NewStringBuilder(memory.DefaultAllocator)
+		for _, n := range sizes {
+			builder.Append(strings.Repeat("x", n))
+		}
+		column := builder.NewArray()
+		batch := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{column}, int64(len(sizes)))
+		in := &TableInput{BlockRows: rapid.IntRange(1, 64).Draw(t, "rows"), BlockBytes: rapid.IntRange(1, 5000).Draw(t, "bytes")}
+		cut := NewBatchCut(batch, nil, in)
+		var lengths []int
+		for cut.Left() > 0 {
+			lengths = append(lengths, cut.Next().Len())
+		}
+		at := 0
+		for i, n := range lengths {
+			again := NewBatchCut(batch, nil, in)
+			require.EqualValues(t, at, again.Pass(int64(at)))
+			for _, want := range lengths[i:] {
+				require.Equal(t, want, again.Next().Len())
+			}
+			at += n
+		}
+	})
+}
