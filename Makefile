@@ -22,7 +22,7 @@ LEVELS   := ./cpu/ ./stringtensor/ ./pipeline/text/ ./internal/jsonstring/
 # Other machines, and the packages that are built for them, no cgo: those that depend on the
 # machine. The rest takes minutes each and has no code of its own there.
 CROSS    := linux/386 linux/arm64 darwin/arm64 windows/amd64
-PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/resume/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/
+PORTABLE := ./cpu/ ./rosa/... ./stringtensor/ ./internal/... ./pipeline/ ./pipeline/sample/ ./pipeline/resume/ ./pipeline/source/ ./pipeline/text/ ./cmd/rosaline/internal/output/ ./gpu/... ./kernels/...
 # The main job, on the examples.
 EXAMPLES := examples/corpus
 
@@ -88,4 +88,6 @@ clean: ## remove what the other targets made
 	find . -name '*.test' -o -name '*.prof' | xargs rm -f
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+include kernels/rules.mk
