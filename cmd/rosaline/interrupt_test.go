@@ -179,7 +179,7 @@ func TestInterruptPipe(t *testing.T) {
 		dir := t.TempDir()
 		pipe := filepath.Join(dir, "pipe")
 		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-		r := start(t, "run", "-", "-o", filepath.Join(dir, "out"), "--rejects", pipe)
+		r := start(t, "run", "-", "-o", pipe, "--rejects", filepath.Join(dir, "out")) // which is opened first
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(filepath.Join(dir, "out.partial"))
 			return err == nil
