@@ -202,7 +202,7 @@ def resume_command(run: Run) -> None:
         folder.mkdir()
         stopped = command.StateRun(run.args.rosaline, form, run.folder / "text.jsonl", folder)
         try:
-            text.whole[form] = stopped.go_to(text.bytes * 99 // 100)
+            text.whole[form] = stopped.go_to(text.bytes * 98 // 100)  # it goes on until the signal comes
             for turn in range(min(run.args.rounds, RESUMED)):
                 say(f"resuming: round {turn + 1}, the command, {form}")
                 text.command.setdefault(form, []).append(stopped.first())
