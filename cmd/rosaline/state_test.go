@@ -56,12 +56,12 @@ func requireTree(t require.TestingT, want map[string]string, dir string, args ..
 	require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)), args...)
 	for name, content := range want {
 		require.True(t, content == got[name], "%s has %d bytes, want %d; they differ from byte %d on: %v",
-			name, len(got[name]), len(content), common(content, got[name]), args)
+			name, len(got[name]), len(content), prefixLen(content, got[name]), args)
 	}
 }
 
-// common is how many bytes two strings begin with that are the same.
-func common(a, b string) int {
+// prefixLen is how many bytes two strings begin with that are the same.
+func prefixLen(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
