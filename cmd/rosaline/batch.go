@@ -75,10 +75,10 @@ var errNothing = errors.New("the inputs hold no records, and --epochs 0 would go
 // resolving is the stage that tells duplicates, in one epoch: what earlier epochs
 // had does not count.
 type resolving struct {
-	pipeline *text.FusedPipeline
-	endless  bool
-	any      bool // there was a record, or a line that is none
-	pause    func()
+	resolve func(*text.Batch) error
+	endless bool
+	any     bool // there was a record, or a line that is none
+	pause   func()
 }
 
 // newResolving begins an epoch.
@@ -86,14 +86,14 @@ func newResolving(p *text.FusedPipeline, endless bool, pause func()) *resolving 
 	if d := p.Deduplicator(); d != nil {
 		d.Rollback() // nothing is ever committed
 	}
-	return &resolving{pipeline: p, endless: endless, pause: pause}
+	return &resolving{resolve: p.Resolve, endless: endless, pause: pause}
 }
 
 // Push implements [pipeline.StatefulTransform].
 func (r *resolving) Push(_ context.Context, b *batch, emit func(*batch)) error {
 	r.pause()
 	r.any = r.any || b.records.text.Len() > 0 || len(b.records.bad) > 0
-	if err := r.pipeline.Resolve(b.fused); err != nil {
+	if err := r.resolve(b.fused); err != nil {
 		return err
 	}
 	emit(b)
@@ -111,28 +111,23 @@ func (r *resolving) Finish(context.Context, func(*batch)) error {
 // resumableResolving is [resolving] that goes on where its snapshot was taken, by the set of
 // its epoch.
 type resumableResolving struct {
-	resolving
+	*resolving
 	*resume.DedupEpoch
 }
 
 // newResumableResolving begins an epoch.
 func newResumableResolving(p *text.FusedPipeline, endless bool, pause func(), d *resume.Dedup) *resumableResolving {
-	return &resumableResolving{resolving{pipeline: p, endless: endless, pause: pause}, d.Begin()}
-}
-
-// Push implements [pipeline.StatefulTransform].
-func (r *resumableResolving) Push(_ context.Context, b *batch, emit func(*batch)) error {
-	r.pause()
-	r.any = r.any || b.records.text.Len() > 0 || len(b.records.bad) > 0
-	set, err := r.Set()
-	if err == nil {
-		err = r.pipeline.ResolveWith(set, b.fused)
-	}
-	if err != nil {
-		return r.Fail(err)
-	}
-	emit(b)
-	return nil
+	epoch := d.Begin()
+	return &resumableResolving{&resolving{endless: endless, pause: pause, resolve: func(b *text.Batch) error {
+		set, err := epoch.Set()
+		if err == nil {
+			err = p.ResolveWith(set, b)
+		}
+		if err != nil {
+			err = epoch.Fail(err)
+		}
+		return err
+	}}, epoch}
 }
 
 // Restore implements [pipeline.Resumable].

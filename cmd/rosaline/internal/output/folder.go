@@ -54,10 +54,13 @@ func OpenFolder(path, ext string, rank, world int, overwrite bool) (*Folder, err
 	})
 }
 
-// ownerName is the file that names the run that goes on in the folder.
-func (f *Folder) ownerName() string {
-	return filepath.Join(f.path, "."+strings.TrimSuffix(f.prefix, "-")+".owner")
+// hidden is a file beside the parts that is for runs alone.
+func (f *Folder) hidden(ext string) string {
+	return filepath.Join(f.path, "."+strings.TrimSuffix(f.prefix, "-")+ext)
 }
+
+// ownerName is the file that names the run that goes on in the folder.
+func (f *Folder) ownerName() string { return f.hidden(".owner") }
 
 // Claim notes the name of a run that is to go on in the folder, until another one begins there.
 func (f *Folder) Claim(owner string) error {
@@ -97,16 +100,19 @@ func ResumeFolder(path, ext string, rank, world, parts int, bytes int64, owner s
 	})
 }
 
-func openFolder(path, ext string, rank, world int, prepare func(*Folder) error) (*Folder, error) {
+func newFolder(path, ext string, rank, world int) *Folder {
 	f := &Folder{path: path, prefix: "part-", ext: ext}
-	lock := ".part.lock"
 	if world > 0 {
 		f.prefix = fmt.Sprintf("part-%05d-", rank)
-		lock = fmt.Sprintf(".part-%05d.lock", rank)
 	}
+	return f
+}
+
+func openFolder(path, ext string, rank, world int, prepare func(*Folder) error) (*Folder, error) {
+	f := newFolder(path, ext, rank, world)
 	err := os.MkdirAll(path, 0o777)
 	if err == nil {
-		f.lock, err = openPartial(filepath.Join(path, lock), 0o666)
+		f.lock, err = openPartial(f.hidden(".lock"), 0o666)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot write: %w", path, err)
@@ -120,10 +126,8 @@ func openFolder(path, ext string, rank, world int, prepare func(*Folder) error) 
 // CheckFolder sees whether the parts of a run that is complete are there, of so many bytes
 // together: else [resume.ErrOutput].
 func CheckFolder(path, ext string, rank, world, parts int, bytes int64) error {
-	f := &Folder{path: path, prefix: "part-", ext: ext, next: parts}
-	if world > 0 {
-		f.prefix = fmt.Sprintf("part-%05d-", rank)
-	}
+	f := newFolder(path, ext, rank, world)
+	f.next = parts
 	return f.check(bytes)
 }
 
@@ -152,9 +156,11 @@ func (f *Folder) cut() error {
 	}
 	for _, e := range entries {
 		m := partName.FindStringSubmatch(e.Name())
-		ext := strings.TrimSuffix(strings.TrimPrefix(e.Name(), strings.TrimSuffix(first(m), ".")), PartialSuffix)
-		if m == nil || !strings.HasPrefix(e.Name(), f.prefix) || f.prefix == "part-" && m[1] != "" || ext != f.ext {
-			continue // another rank's, or no part of this run
+		if m == nil || !strings.HasPrefix(e.Name(), f.prefix) || f.prefix == "part-" && m[1] != "" {
+			continue // another rank's
+		}
+		if ext := e.Name()[len(m[0])-1:]; strings.TrimSuffix(ext, PartialSuffix) != f.ext {
+			continue // no part of this run
 		}
 		if n, err := strconv.Atoi(m[2]); err == nil && n > f.next {
 			if err := os.Remove(filepath.Join(f.path, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,14 +169,6 @@ func (f *Folder) cut() error {
 		}
 	}
 	return nil
-}
-
-// first is the whole of a match, "" for none.
-func first(match []string) string {
-	if match == nil {
-		return ""
-	}
-	return match[0]
 }
 
 // name is the path of a part.
