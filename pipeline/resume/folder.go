@@ -156,14 +156,22 @@ func (c config) lookAtTracker(dir string) (TrackerReport, error) {
 	return r, err
 }
 
-// noTracker is the error of a folder without a tracker.
-func (c config) noTracker(dir string) error {
+// lostTracker is the error of a folder without a tracker that has a log: that is made later.
+func (c config) lostTracker(dir string) error {
 	there, err := c.exists(filepath.Join(dir, logFile))
 	switch {
 	case err != nil:
 		return fmt.Errorf("resume: %w", err)
 	case there:
 		return fmt.Errorf("%w: tracker %s, though there is a log; %s", ErrMissing, filepath.Join(dir, trackerFile), restore)
+	}
+	return nil
+}
+
+// noTracker is the error of a folder without a tracker.
+func (c config) noTracker(dir string) error {
+	if err := c.lostTracker(dir); err != nil {
+		return err
 	}
 	return fmt.Errorf("%w: %s has no tracker: it is not the folder of a run", ErrForeign, dir)
 }

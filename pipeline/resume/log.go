@@ -74,8 +74,8 @@ func (l *Log) open(committed State, each func([]text.Hash128) error) error {
 		return err
 	}
 	if !there {
-		if committed.Generation > 1 || committed.Hashes > 0 {
-			return fmt.Errorf("%w: the tracker has generation %d with %d hashes; %s", ErrMissing, committed.Generation, committed.Hashes, restore)
+		if err := missingLog(committed); err != nil {
+			return err
 		}
 		if err := l.conf.makeFile(l.name, logHeader()); err != nil {
 			return err

@@ -205,18 +205,11 @@ func (r *ResumablePipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
 func (r *ResumablePipeline[T]) Commit() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.wait(); err != nil {
-		return err
-	}
 	c, err := r.prepare()
 	if err != nil || c == nil {
 		return err
 	}
-	if err := c.write(); err != nil {
-		return err
-	}
-	r.last, r.behind = c.Checkpoint, false
-	return nil
+	return r.wrote(c, c.write())
 }
 
 // CommitLater is Commit that returns when it knows what to commit, and goes on in the
@@ -225,9 +218,6 @@ func (r *ResumablePipeline[T]) Commit() error {
 func (r *ResumablePipeline[T]) CommitLater() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.wait(); err != nil {
-		return err
-	}
 	c, err := r.prepare()
 	if err != nil || c == nil {
 		return err
@@ -259,8 +249,13 @@ func (r *ResumablePipeline[T]) wait() error {
 	}
 	err := <-r.pending
 	r.pending = nil
+	return r.wrote(r.committing, err)
+}
+
+// wrote notes what became of a commit. mu is held.
+func (r *ResumablePipeline[T]) wrote(c *pendingCommit, err error) error {
 	if err == nil {
-		r.last, r.behind = r.committing.Checkpoint, false
+		r.last, r.behind = c.Checkpoint, false
 	}
 	return err
 }
@@ -276,8 +271,12 @@ type pendingCommit struct {
 	store  *stored // nil in memory
 }
 
-// prepare says what a commit now has; nil: nothing new. mu is held.
+// prepare waits for the commit in the background, and says what one now has; nil: nothing new. mu
+// is held.
 func (r *ResumablePipeline[T]) prepare() (*pendingCommit, error) {
+	if err := r.wait(); err != nil {
+		return nil, err
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -39,11 +39,8 @@ func openStored(dir string, c config, opts []Option) (s *stored, set *text.Strea
 	}()
 	config, known := filepath.Join(dir, configName), filepath.Join(dir, knownFile)
 	s.tracker, err = openTracker(filepath.Join(dir, trackerFile), ConfigOf(now), c, func() error {
-		// The log is made after the tracker, so a log alone has lost it.
-		if there, err := c.exists(filepath.Join(dir, logFile)); err != nil {
-			return fmt.Errorf("resume: %w", err)
-		} else if there {
-			return fmt.Errorf("%w: tracker %s, though there is a log; %s", ErrMissing, filepath.Join(dir, trackerFile), restore)
+		if err := c.lostTracker(dir); err != nil {
+			return err
 		}
 		// One of a process that came no further is replaced, anything else is not ours.
 		switch _, _, err := c.readConfig(dir); {
