@@ -3,6 +3,8 @@ package resume
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/rosaline-go/rosaline/pipeline"
 )
 
 // checkpointVersion is that of the form of a [Checkpoint].
@@ -38,4 +40,22 @@ func ReadCheckpoint(state []byte) (Checkpoint, error) {
 func (c Checkpoint) encode() ([]byte, error) {
 	c.Version = checkpointVersion
 	return json.Marshal(c)
+}
+
+// checkpointPlace is where a pipeline stands at a checkpoint.
+type checkpointPlace struct {
+	pipeline.StateReport
+	snapshot *dedupSnapshot // of the deduplication that goes on; nil: none does
+	epoch    int64          // of the snapshot
+}
+
+// place reads where the pipeline stands; of one that has not begun all is zero.
+func (c Checkpoint) place() (at checkpointPlace, err error) {
+	if len(c.Pipeline) == 0 {
+		return at, nil
+	}
+	if at.StateReport, err = pipeline.ReadState(c.Pipeline); err == nil && !c.Ended {
+		at.snapshot, at.epoch = snapshotIn(at.StateReport)
+	}
+	return at, err
 }

@@ -73,6 +73,9 @@ func (d *Dedup) restore(s *dedupSnapshot, epoch int64, set *text.StreamDeduplica
 	return nil
 }
 
+// options are those of the set of an epoch.
+func (d *Dedup) options(epoch int64) []text.DedupOption { return dedupOptions(d.opts, d.known, epoch) }
+
 // begin makes the set of an epoch.
 func (d *Dedup) begin(epoch int64) (*epochSet, error) {
 	d.mu.Lock()
@@ -85,7 +88,7 @@ func (d *Dedup) begin(epoch int64) (*epochSet, error) {
 		}
 		base = last.end()
 	}
-	set, err := text.NewStreamDeduplicator(dedupOptions(d.opts, d.known, epoch)...)
+	set, err := text.NewStreamDeduplicator(d.options(epoch)...)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
 
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
@@ -93,6 +94,23 @@ func (f *frame) append(b []byte) []byte {
 	binary.LittleEndian.PutUint32(b[at+32:], crc32.Checksum(b[at+frameHeaderSize:], castagnoli))
 	binary.LittleEndian.PutUint32(b[at+36:], crc32.Checksum(b[at:at+36], castagnoli))
 	return b
+}
+
+// framesOf goes through the frames of a generation, one at least, of which the last has the state.
+func framesOf(generation, before uint64, hashes []text.Hash128, state []byte) iter.Seq[frame] {
+	return func(yield func(frame) bool) {
+		for first := true; first || len(hashes) > 0; first = false {
+			n := min(len(hashes), frameHashes)
+			f := frame{generation: generation, before: before, hashes: hashes[:n]}
+			before += uint64(n)
+			if hashes = hashes[n:]; len(hashes) == 0 {
+				f.state = state
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // badFrame is an error about the bytes of a frame, not about reading them.

@@ -232,12 +232,7 @@ func (l *Log) Append(generation uint64, hashes []text.Hash128, state []byte) err
 
 // append writes frames without a sync; the state is in the last.
 func (l *Log) append(generation uint64, hashes []text.Hash128, state []byte) error {
-	for first := true; first || len(hashes) > 0; first = false {
-		n := min(len(hashes), frameHashes)
-		f := frame{generation: generation, before: l.hashes, hashes: hashes[:n]}
-		if hashes = hashes[n:]; len(hashes) == 0 {
-			f.state = state
-		}
+	for f := range framesOf(generation, l.hashes, hashes, state) {
 		l.buf = f.append(l.buf[:0])
 		if err := l.reserve(int64(len(l.buf))); err != nil {
 			return err
@@ -356,7 +351,7 @@ func OpenDeduplicator(name string, committed State, dedup []text.DedupOption, op
 			return nil
 		}, opts...)
 	}
-	d, err := text.NewStreamDeduplicator(append(slices.Clip(dedup), text.WithCapacity(room), text.WithHashBlocks(known))...)
+	d, err := setOf(dedup, room, known)
 	if err = errors.Join(err, opened); err != nil {
 		return nil, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/rosaline-go/rosaline/pipeline"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -40,15 +39,9 @@ func (r *ResumablePipeline[T]) State() ([]byte, error) {
 	if len(state) > MaxState {
 		return nil, fmt.Errorf("%w: %d bytes of state, at most %d", ErrLimit, len(state), MaxState)
 	}
-	b, before := logHeader(), uint64(0)
-	for first := true; first || len(hashes) > 0; first = false {
-		n := min(len(hashes), frameHashes)
-		f := frame{generation: memoryGeneration, before: before, hashes: hashes[:n]}
-		if hashes = hashes[n:]; len(hashes) == 0 {
-			f.state = state
-		}
+	b := logHeader()
+	for f := range framesOf(memoryGeneration, 0, hashes, state) {
 		b = f.append(b)
-		before += uint64(n)
 	}
 	return b, nil
 }
@@ -62,13 +55,12 @@ func (r *ResumablePipeline[T]) Load(state []byte) error {
 	if err != nil {
 		return fmt.Errorf("resume: state: %w", err)
 	}
-	report, err := pipeline.ReadState(c.Pipeline)
+	place, err := c.place()
 	if err != nil {
 		return err
 	}
 	total, base := uint64(len(hashes)), uint64(0)
-	s, epoch := snapshotIn(report)
-	if s != nil && !c.Ended {
+	if s := place.snapshot; s != nil {
 		base = s.Base
 		total += base
 	}
@@ -82,24 +74,24 @@ func (r *ResumablePipeline[T]) Load(state []byte) error {
 	}
 	if r.store != nil {
 		at := r.store.tracker.State()
-		if s == nil || c.Ended {
+		if place.snapshot == nil {
 			total = max(total, at.Hashes) // it has none of its own
 		}
-		if uint64(report.Delivered) < at.Batch || total < at.Hashes {
+		if uint64(place.Delivered) < at.Batch || total < at.Hashes {
 			return fmt.Errorf("%w: the state is of batch %d with %d hashes, the folder has committed batch %d with %d",
-				ErrOrder, report.Delivered, total, at.Batch, at.Hashes)
+				ErrOrder, place.Delivered, total, at.Batch, at.Hashes)
 		}
 		if base > at.Hashes {
 			return fmt.Errorf("%w: the epoch of the state begins behind %d hashes, the folder has committed %d; those between are of epochs before, and in neither",
 				ErrCheckpoint, base, at.Hashes)
 		}
 	}
-	set, err := text.NewStreamDeduplicator(append(slices.Clip(dedupOptions(r.conf.dedup, r.dedup.known, epoch)), text.WithCapacity(len(hashes)), text.WithHashBlocks(slices.Values([][]text.Hash128{hashes})))...)
+	set, err := setOf(r.dedup.options(place.epoch), len(hashes), slices.Values([][]text.Hash128{hashes}))
 	if err == nil && r.it != nil {
 		err = r.it.Close()
 	}
 	if err == nil {
-		err = r.start(c, set, total)
+		err = r.start(c, place, set, total)
 	}
 	if err != nil {
 		r.err = fmt.Errorf("%w after a state that could not be loaded: %w", ErrClosed, err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/rosaline-go/rosaline/pipeline"
@@ -68,9 +67,12 @@ func OpenPipeline[T any](ctx context.Context, dir string, build func(Start) (*pi
 	if last == nil {
 		last = new(Checkpoint)
 	}
-	set, err = r.goOn(*last, set, total, store.log)
+	at, err := last.place()
 	if err == nil {
-		err = r.start(*last, set, total)
+		set, err = r.goOn(at, set, total, store.log)
+	}
+	if err == nil {
+		err = r.start(*last, at, set, total)
 	}
 	if err != nil {
 		return nil, errors.Join(err, store.close())
@@ -82,7 +84,7 @@ func OpenPipeline[T any](ctx context.Context, dir string, build func(Start) (*pi
 // progress is kept by whoever asks for [ResumablePipeline.State].
 func NewPipeline[T any](ctx context.Context, build func(Start) (*pipeline.Pipeline[T], error), opts ...Option) (*ResumablePipeline[T], error) {
 	r := newPipeline(ctx, build, opts)
-	if err := r.start(Checkpoint{}, nil, 0); err != nil {
+	if err := r.start(Checkpoint{}, checkpointPlace{}, nil, 0); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -95,41 +97,21 @@ func newPipeline[T any](ctx context.Context, build func(Start) (*pipeline.Pipeli
 
 // goOn returns the set of the epoch that goes on, given that of all hashes of the log. Hashes
 // of epochs before are not looked up any more.
-func (r *ResumablePipeline[T]) goOn(c Checkpoint, all *text.StreamDeduplicator, total uint64, log *Log) (*text.StreamDeduplicator, error) {
-	if len(c.Pipeline) == 0 || c.Ended {
-		return nil, nil
-	}
-	report, err := pipeline.ReadState(c.Pipeline)
-	if err != nil {
-		return nil, err
-	}
-	s, epoch := snapshotIn(report)
-	if s == nil || s.Base == 0 && (epoch == 0 || r.dedup.known == nil) {
+func (r *ResumablePipeline[T]) goOn(at checkpointPlace, all *text.StreamDeduplicator, total uint64, log *Log) (*text.StreamDeduplicator, error) {
+	s := at.snapshot
+	if s == nil || s.Base == 0 && (at.epoch == 0 || r.dedup.known == nil) {
 		return all, nil
 	}
 	var failed error
 	known := func(yield func([]text.Hash128) bool) { failed = log.eachFrom(s.Base, yield) }
-	set, err := text.NewStreamDeduplicator(append(slices.Clip(r.conf.dedup),
-		text.WithCapacity(int(min(total-min(s.Base, total), maxRoom))), text.WithHashBlocks(known))...)
+	set, err := setOf(r.dedup.options(at.epoch), int(min(total-min(s.Base, total), maxRoom)), known)
 	return set, errors.Join(failed, err)
 }
 
 // start starts the pipeline at a checkpoint, with the set of the epoch that goes on there.
-func (r *ResumablePipeline[T]) start(c Checkpoint, set *text.StreamDeduplicator, total uint64) error {
-	begin := Start{Dedup: r.dedup, Extra: c.Extra, Ended: c.Ended}
-	var snapshot *dedupSnapshot
-	epoch := int64(0)
-	if len(c.Pipeline) > 0 {
-		report, err := pipeline.ReadState(c.Pipeline)
-		if err != nil {
-			return err
-		}
-		begin.Batch = uint64(report.Delivered)
-		if !c.Ended {
-			snapshot, epoch = snapshotIn(report)
-		}
-	}
-	if err := r.dedup.restore(snapshot, epoch, set, total); err != nil {
+func (r *ResumablePipeline[T]) start(c Checkpoint, at checkpointPlace, set *text.StreamDeduplicator, total uint64) error {
+	begin := Start{Dedup: r.dedup, Batch: uint64(at.Delivered), Extra: c.Extra, Ended: c.Ended}
+	if err := r.dedup.restore(at.snapshot, at.epoch, set, total); err != nil {
 		return err
 	}
 	var plan *pipeline.Pipeline[T]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 
@@ -106,6 +107,11 @@ func dedupOptions(opts []text.DedupOption, known []uint64, epoch int64) []text.D
 		return opts
 	}
 	return append(slices.Clip(opts), text.WithKnown64(known))
+}
+
+// setOf makes a set of hashes of which there are at most so many.
+func setOf(opts []text.DedupOption, room int, hashes iter.Seq[[]text.Hash128]) (*text.StreamDeduplicator, error) {
+	return text.NewStreamDeduplicator(append(slices.Clip(opts), text.WithCapacity(room), text.WithHashBlocks(hashes))...)
 }
 
 // makeFolder makes a folder and those above it that are not there, each of which has its name
