@@ -206,13 +206,9 @@ func (c config) lookAtLog(dir string, r *FolderReport) (state []byte, err error)
 		if l, err = readCommitted(c, name, still, committed); err == nil {
 			r.Committed, state = l.size, l.state
 			r.Log.Damage = nil // it is in the tail, if anywhere
-			r.Log.Free = 0
-			r.Uncommitted, r.Log.Torn, err = l.tail(size)
-			if t := r.Log.Torn; t != nil && err == nil {
-				var free bool
-				if free, err = isFree(still, t.Offset, size); free {
-					r.Log.Free, r.Log.Torn = t.Length, nil
-				}
+			var torn *Damage
+			if r.Uncommitted, torn, err = l.tail(size); err == nil {
+				err = r.Log.tail(still, torn)
 			}
 		}
 	}
@@ -260,12 +256,8 @@ func (p *placedError) Unwrap() error { return p.error }
 
 // readCommitted reads a log by the rules of [OpenLog], without a change.
 func readCommitted(c config, name string, f fsys.File, committed State) (*Log, error) {
-	size, err := f.Size()
+	head, size, err := readLogHeader(f)
 	if err != nil {
-		return nil, err
-	}
-	head := make([]byte, min(size, logHeaderSize))
-	if err := readFull(f, head, 0); err != nil {
 		return nil, err
 	}
 	if err := checkLogHeader(head); err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/rosaline-go/rosaline/internal/fsys"
 	"github.com/rosaline-go/rosaline/pipeline/text"
 )
 
@@ -39,7 +40,16 @@ func logHeader() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// checkLogHeader reads the first bytes of a log.
+// readLogHeader reads the first bytes of a log, as many as there are, and its size.
+func readLogHeader(f fsys.File) (head []byte, size int64, err error) {
+	if size, err = f.Size(); err != nil {
+		return nil, 0, err
+	}
+	head = make([]byte, min(size, logHeaderSize))
+	return head, size, readFull(f, head, 0)
+}
+
+// checkLogHeader looks at the first bytes of a log.
 func checkLogHeader(b []byte) error {
 	if kind := foreign(b, logMagic); kind != "" {
 		return fmt.Errorf("%w: it is %s", ErrForeign, kind)

@@ -49,6 +49,21 @@ func (r *LogReport) damage(d Damage) {
 	r.Damage = append(r.Damage, d)
 }
 
+// tail takes what is not sound at the end: room that was kept free, or else torn.
+func (r *LogReport) tail(from io.ReaderAt, d *Damage) error {
+	r.Free, r.Torn = 0, nil
+	if d == nil {
+		return nil
+	}
+	free, err := isFree(from, d.Offset, d.Offset+d.Length)
+	if free {
+		r.Free = d.Length
+	} else {
+		r.Torn = d
+	}
+	return err
+}
+
 // InspectLog reports what is in a log, without a change. It reads on behind what is damaged,
 // at the next sound header of a frame. It takes time of the size of the file and memory of the
 // largest frame. What is wrong with the log is in the report; the error is that of the file, or
@@ -67,14 +82,11 @@ func InspectLog(name string, opts ...Option) (LogReport, error) {
 
 func inspect(f fsys.File) (LogReport, error) {
 	var r LogReport
-	var err error
-	if r.Size, err = f.Size(); err != nil {
+	head, size, err := readLogHeader(f)
+	if err != nil {
 		return r, err
 	}
-	head := make([]byte, min(r.Size, logHeaderSize))
-	if err := readFull(f, head, 0); err != nil {
-		return r, err
-	}
+	r.Size = size
 	switch err := checkLogHeader(head); {
 	case errors.Is(err, ErrForeign), errors.Is(err, ErrVersion) && logSumHolds(head):
 		return r, err
@@ -105,13 +117,7 @@ func inspect(f fsys.File) (LogReport, error) {
 			}
 			d := Damage{bad.offset, to - bad.offset, bad}
 			if to == r.Size {
-				free, err := isFree(f, bad.offset, r.Size)
-				if free {
-					r.Free = r.Size - bad.offset
-				} else {
-					r.Torn = &d
-				}
-				return r, err
+				return r, r.tail(f, &d)
 			}
 			r.damage(d)
 			known = false

@@ -84,16 +84,11 @@ func (l *Log) open(committed State, each func([]text.Hash128) error) error {
 	if l.file, err = l.conf.fs.OpenWrite(l.name); err != nil {
 		return err
 	}
-	size, err := l.file.Size()
+	head, size, err := readLogHeader(l.file)
 	if err != nil {
 		return err
 	}
-	var head [logHeaderSize]byte
-	n := int(min(size, logHeaderSize))
-	if err := readFull(l.file, head[:n], 0); err != nil {
-		return err
-	}
-	if err := checkLogHeader(head[:n]); err != nil {
+	if err := checkLogHeader(head); err != nil {
 		return err
 	}
 	if err := l.read(size, committed, each); err != nil {
