@@ -52,8 +52,7 @@ func drive[T any](e *engine, plan *pipeline.Pipeline[T], write func(T) error) (p
 	if err != nil {
 		return pipeline.Stats{}, err
 	}
-	e.metrics.Serve(it.Stats)
-	stopLog := e.logStats(it.Stats)
+	stop := e.observe(it.Stats)
 	for err == nil {
 		var v T
 		if v, err = it.Next(ctx); err == nil {
@@ -65,13 +64,23 @@ func drive[T any](e *engine, plan *pipeline.Pipeline[T], write func(T) error) (p
 	}
 	e.cancelInputs()
 	err = both(streamError(err), it.Close())
-	stopLog()
-	stats := it.Stats()
-	for _, s := range stageReports(stats) {
-		e.log.Debug("stage", "name", s.Name, "in", s.In, "out", s.Out, "busy", seconds(s.Busy),
-			"wait_in", seconds(s.WaitIn), "wait_out", seconds(s.WaitOut))
+	return stop(), err
+}
+
+// observe serves and logs the statistics of a pipeline until stop is called, when it has been
+// closed; that returns the last ones.
+func (e *engine) observe(stats func() pipeline.Stats) (stop func() pipeline.Stats) {
+	e.metrics.Serve(stats)
+	stopLog := e.logStats(stats)
+	return func() pipeline.Stats {
+		stopLog()
+		last := stats()
+		for _, s := range stageReports(last) {
+			e.log.Debug("stage", "name", s.Name, "in", s.In, "out", s.Out, "busy", seconds(s.Busy),
+				"wait_in", seconds(s.WaitIn), "wait_out", seconds(s.WaitOut))
+		}
+		return last
 	}
-	return stats, err
 }
 
 // seconds makes a duration of seconds, for a message.

@@ -354,31 +354,19 @@ func placeOf(cursor any) (at inputPlace, err error) {
 func (r *resumableRun) make(hashes []uint64) (err error) {
 	inputs, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if r.in, err = r.open(inputs, &r.inputFlags, r.files); err != nil {
-		return err
-	}
-	options, err := r.stateConfig()
-	if err != nil {
-		return err
-	}
-	for _, flag := range []string{"--from", "--from-dedup", "--from-rows"} {
-		delete(options, flag) // the run has none of them
-	}
 	// What is wrong with them is told before there is a folder.
 	if err := r.openOutputs(); err != nil {
 		return err
 	}
 	// Their file is there even if there are none: it tells a folder whose import came to no end
 	// from one of a run that has not begun.
-	run, err := resume.OpenPipeline(context.Background(), r.state, r.begin, resume.WithKnown(hashes),
-		resume.WithConfig(options), resume.WithExtra(r.mark), resume.WithBeforeCommit(r.sync), resume.WithCoordinate(r.coordinate))
+	run, err := r.openRun(inputs, resume.WithKnown(hashes))
 	if err == nil {
 		err = run.Commit()
 		cancel()
-		err = both(err, run.Close())
-	}
-	if err != nil {
-		err = stateError(err)
+		if err = both(err, run.Close()); err != nil {
+			err = stateError(err)
+		}
 	}
 	return both(err, r.abort(true))
 }

@@ -63,18 +63,28 @@ func (o *outputs) open(steps ...func() error) error {
 		if err == nil {
 			continue
 		}
-		if o.out != nil {
-			err = both(err, o.out.Abort())
-		}
-		if o.rejects != nil {
-			err = both(err, o.rejects.Abort())
-		}
-		if o.report != nil {
-			err = both(err, o.report.Abort())
-		}
-		return err
+		return both(err, both(o.abort(), o.abortReport()))
 	}
 	return nil
+}
+
+// abort lets go of the output and the rejects, as they are.
+func (o *outputs) abort() (err error) {
+	if o.out != nil {
+		err = o.out.Abort()
+	}
+	if o.rejects != nil {
+		err = both(err, o.rejects.Abort())
+	}
+	return err
+}
+
+// abortReport lets go of the file of the report.
+func (o *outputs) abortReport() error {
+	if o.report == nil {
+		return nil
+	}
+	return o.report.Abort()
 }
 
 // labelled names the flag that an error is about.

@@ -58,22 +58,14 @@ func (j *job) resumable(ctx context.Context) (err error) {
 	if err := r.checkImported(); err != nil {
 		return err
 	}
-	if r.in, err = j.open(inputs, &j.inputFlags, j.files); err != nil {
-		return err
-	}
-	options, err := j.stateConfig()
-	if err != nil {
-		return err
-	}
 	e, err := j.newEngine(&j.engineFlags, cancel)
 	if err != nil {
 		return err
 	}
 	defer e.close()
-	run, err := resume.OpenPipeline(context.Background(), j.state, r.begin,
-		resume.WithConfig(options), resume.WithExtra(r.mark), resume.WithBeforeCommit(r.sync), resume.WithCoordinate(r.coordinate))
+	run, err := r.openRun(inputs)
 	if err != nil {
-		return both(stateError(err), r.abort(true))
+		return both(err, r.abort(true))
 	}
 	j.announce()
 	if r.done {
@@ -94,6 +86,24 @@ func (j *job) resumable(ctx context.Context) (err error) {
 	}
 	report.Dedup = dedupTotals{entries, bytes}
 	return j.conclude(report, r.outputs.report, err)
+}
+
+// openRun opens the inputs, and the folder of the run.
+func (r *resumableRun) openRun(inputs context.Context, more ...resume.Option) (*resume.ResumablePipeline[*batch], error) {
+	var err error
+	if r.in, err = r.open(inputs, &r.inputFlags, r.files); err != nil {
+		return nil, err
+	}
+	options, err := r.stateConfig()
+	if err != nil {
+		return nil, err
+	}
+	run, err := resume.OpenPipeline(context.Background(), r.state, r.begin, append(more,
+		resume.WithConfig(options), resume.WithExtra(r.mark), resume.WithBeforeCommit(r.sync), resume.WithCoordinate(r.coordinate))...)
+	if err != nil {
+		return nil, stateError(err)
+	}
+	return run, nil
 }
 
 // stateError tells wrong usage from a state that cannot be gone on with.
@@ -330,12 +340,11 @@ func (r *resumableRun) totals() totals {
 // drive writes what the pipeline gives, up to the end, a signal or the first error, and commits
 // it.
 func (r *resumableRun) drive(ctx context.Context, e *engine, run *resume.ResumablePipeline[*batch]) (err error) {
-	e.metrics.Serve(run.Stats)
-	stopLog := e.logStats(run.Stats)
+	stop := e.observe(run.Stats)
 	defer func() {
 		e.cancelInputs()
 		err = both(err, run.Close())
-		stopLog()
+		stop()
 	}()
 	if r.fresh {
 		// From here on what lies at the outputs is the run's own.
@@ -408,15 +417,10 @@ func (r *resumableRun) canCommit() bool {
 func (r *resumableRun) abort(report bool) error {
 	var err error
 	if !r.ending || r.outputs.out != nil && r.outputs.out.file != nil {
-		if r.outputs.out != nil {
-			err = r.outputs.out.Abort()
-		}
-		if r.outputs.rejects != nil {
-			err = both(err, r.outputs.rejects.Abort())
-		}
+		err = r.outputs.abort()
 	}
-	if report && r.outputs.report != nil {
-		err = both(err, r.outputs.report.Abort())
+	if report {
+		err = both(err, r.outputs.abortReport())
 	}
 	return err
 }

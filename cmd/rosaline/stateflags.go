@@ -53,29 +53,16 @@ func (f *runFlags) checkStateClashes(files []source.Input) error {
 		return nil
 	}
 	for _, o := range f.outputs() {
-		if o.Path != "" && o.Path != output.Stdout && (sameFile(o.Path, f.state) || sameFile(filepath.Dir(o.Path), f.state) && !o.Folder) {
+		if o.Path != "" && o.Path != output.Stdout && (output.IsSame(o.Path, f.state) || output.IsSame(filepath.Dir(o.Path), f.state) && !o.Folder) {
 			return usagef("--state %s holds %s %s; name a folder of its own", f.state, o.Role, o.Path)
 		}
 	}
 	for _, in := range files {
-		if in.Path != source.Stdin && sameFile(filepath.Dir(in.Path), f.state) {
+		if in.Path != source.Stdin && output.IsSame(filepath.Dir(in.Path), f.state) {
 			return usagef("--state %s holds the input %s; name a folder of its own", f.state, in.Path)
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether two paths lead to one file or folder.
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err == nil {
-		if y, err := os.Stat(b); err == nil {
-			return os.SameFile(x, y)
-		}
-	}
-	x1, err1 := filepath.Abs(a)
-	y1, err2 := filepath.Abs(b)
-	return err1 == nil && err2 == nil && x1 == y1
 }
 
 // freeFlags are those on which the output does not depend: a run may go on with others.
@@ -85,6 +72,8 @@ var freeFlags = map[string]bool{
 	"state": true, "commit-every": true, "workers": true, "prefetch": true, "metrics": true, "progress": true, "report": true,
 	"device": true, "check": true, "overwrite": true, "on-error": true, "max-window": true, "max-block": true, "log-level": true,
 	"log-format": true, "help": true,
+	// Those of import-state alone, which the run has not.
+	"from": true, "from-dedup": true, "from-rows": true,
 }
 
 // maskingSample has something of each kind that is masked.

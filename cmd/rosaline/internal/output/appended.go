@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/rosaline-go/rosaline/pipeline/resume"
@@ -46,7 +45,7 @@ func OpenAppended(path string, at Checkpoint) (*Appended, error) {
 }
 
 func (a *Appended) open(at Checkpoint) error {
-	target, err := appendedTarget(a.path)
+	target, _, err := regularTarget(a.path)
 	if err != nil {
 		return err
 	}
@@ -92,26 +91,10 @@ func (a *Appended) take(partial string) error {
 	return err
 }
 
-// appendedTarget is the name of the file that path leads to.
-func appendedTarget(path string) (string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return linkTarget(path), nil
-	case err != nil:
-		return "", err
-	case info.IsDir():
-		return "", ErrDirectory
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%w: %s", ErrNotRegular, path)
-	}
-	return filepath.EvalSymlinks(path)
-}
-
 // CheckAppended sees whether an output that was completed at a checkpoint is there: else
 // [resume.ErrOutput].
 func CheckAppended(path string, at Checkpoint) error {
-	target, err := appendedTarget(path)
+	target, _, err := regularTarget(path)
 	if err == nil {
 		err = resume.CheckOutput(target, at.Size, resume.WithTail(at.Tail))
 	}

@@ -47,6 +47,11 @@ func CheckClashes(outputs []Use, inputs []string) error {
 	return nil
 }
 
+// IsSame reports whether two paths lead to one file or folder, by links or by way of others.
+func IsSame(a, b string) bool {
+	return placeOf(Use{Path: a}, a, os.Stdout).same(placeOf(Use{Path: b}, b, os.Stdout))
+}
+
 // place is where a path leads.
 type place struct {
 	use  Use

@@ -73,27 +73,37 @@ func packerOf(path string) func(io.Writer) (io.WriteCloser, error) {
 func IsCompressed(path string) bool { return packerOf(path) != nil }
 
 func (f *File) open() error {
-	info, err := os.Stat(f.path)
-	mode := fs.FileMode(0o666)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f.target = linkTarget(f.path)
-	case err != nil:
+	if IsStream(f.path) {
+		file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
+		f.file = file
 		return err
-	case info.IsDir():
-		return ErrDirectory
-	case !info.Mode().IsRegular() || isDescriptor(f.path):
-		f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
-		return err
-	default:
-		// Behind a symbolic link it is the file that is replaced, not the link.
-		if f.target, err = filepath.EvalSymlinks(f.path); err != nil {
-			return err
-		}
-		mode = info.Mode().Perm()
 	}
+	target, mode, err := regularTarget(f.path)
+	if err != nil {
+		return err
+	}
+	f.target = target
 	f.file, err = openPartial(f.partial(), mode)
 	return err
+}
+
+// regularTarget returns the file that is replaced by an output of that path, which may not be
+// there, and its mode. The error is [ErrDirectory] or [ErrNotRegular], or that of the system.
+func regularTarget(path string) (target string, mode fs.FileMode, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return linkTarget(path), 0o666, nil
+	case err != nil:
+		return "", 0, err
+	case info.IsDir():
+		return "", 0, ErrDirectory
+	case !info.Mode().IsRegular():
+		return "", 0, fmt.Errorf("%w: %s", ErrNotRegular, path)
+	}
+	// Behind a symbolic link it is the file that is replaced, not the link.
+	target, err = filepath.EvalSymlinks(path)
+	return target, info.Mode().Perm(), err
 }
 
 // IsStream reports whether what is written to path goes on at once: standard output, a pipe, a
