@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import re
 import statistics
-from datetime import UTC, datetime
+import sys
 from pathlib import Path
 
 import target
 from outcome import LARGE, LENGTHS, MIDDLE, OURS, SMALL, THEIRS, Lane, Outcome, ours, theirs
 from target import UNITS, number, size
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from facts import facts  # noqa: E402
 
 NOTES = Path(__file__).parent / "NOTES.md"
 KINDS = {
@@ -54,27 +54,6 @@ def markdown(outcome: Outcome, command: str, setting: dict[str, str]) -> str:
         resumed(outcome),
     ]
     return "\n".join(parts)
-
-
-def facts(command: str, setting: dict[str, str]) -> str:
-    rows = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "command": f"`{command}`".replace("|", r"\|"),
-        "machine": machine(),
-        **setting,
-    }
-    return "\n".join(["| | |", "|---|---|"] + [f"| {n} | {t} |" for n, t in rows.items()]) + "\n"
-
-
-def machine() -> str:
-    """CPU, cores, memory and kernel of this machine."""
-    cpu, memory = platform.processor() or platform.machine(), ""
-    if Path("/proc/cpuinfo").exists():
-        found = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-        cpu = found[0] if found else cpu
-        kib = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.M)
-        memory = f", {int(kib[1]) / 2**20:.0f} GiB of memory" if kib else ""
-    return f"{cpu}, {os.cpu_count()} cores{memory}, {platform.system()} {platform.release()}"
 
 
 def answers(outcome: Outcome) -> str:

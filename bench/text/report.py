@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import platform
-import re
-from datetime import UTC, datetime
+import sys
 from pathlib import Path
 
 import profiles
@@ -15,6 +13,9 @@ from comparison import Comparison
 from longrun import LongRun
 from outcome import RIVALS, Outcome, Timing, faster
 from profiles import Profiles
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from facts import facts as about  # noqa: E402
 
 NOTES = Path(__file__).parent / "NOTES.md"
 LIBRARIES = ("luminamoon", "pyarrow", "polars")  # that have a column each in the table
@@ -88,19 +89,17 @@ def facts(comparison: Comparison, command: str, setting: dict[str, str]) -> str:
         f"{'rosaline' if s in comparison.one.levels else name(s)} {v}"
         for s, v in comparison.one.versions.items()
     )
-    rows = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "command": f"`{command}`".replace("|", r"\|"),
-        "machine": machine(),
-        "versions": f"{versions}, Python {platform.python_version()}",
-        "share of a core": shares(comparison.one)
-        + " (well below 100 %: something else was running, and long jobs look slower)",
-        f"with {comparison.cores} cores": shares(comparison.all),
-        "left out": "; ".join(comparison.missing),
-        **setting,
-    }
-    lines = ["| | |", "|---|---|"] + [f"| {n} | {text} |" for n, text in rows.items() if text]
-    return "\n".join(lines) + "\n"
+    return about(
+        command,
+        {
+            "versions": f"{versions}, Python {platform.python_version()}",
+            "share of a core": shares(comparison.one)
+            + " (well below 100 %: something else was running, and long jobs look slower)",
+            f"with {comparison.cores} cores": shares(comparison.all),
+            "left out": "; ".join(comparison.missing),
+            **setting,
+        },
+    )
 
 
 def shares(outcome: Outcome) -> str:
@@ -108,17 +107,6 @@ def shares(outcome: Outcome) -> str:
         f"{name(s)} {', '.join(f'{share:.0%}' for share in found)}"
         for s, found in outcome.shares.items()
     )
-
-
-def machine() -> str:
-    """CPU, cores, memory and kernel of this machine."""
-    cpu, memory = platform.processor() or platform.machine(), ""
-    if Path("/proc/cpuinfo").exists():
-        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-        cpu = names[0] if names else cpu
-        kib = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.M)
-        memory = f", {int(kib[1]) / 2**20:.0f} GiB of memory" if kib else ""
-    return f"{cpu}, {os.cpu_count()} cores{memory}, {platform.system()} {platform.release()}"
 
 
 def table(outcome: Outcome) -> str:
