@@ -184,3 +184,19 @@ func sumIEEE(b []byte) {
 	n := len(b) - 4
 	binary.LittleEndian.PutUint32(b[n:], crc32.ChecksumIEEE(b[:n]))
 }
+
+// outcomesOf checks what a crash of a disk may leave, up to a bound, and unless that is all of it
+// as many at random as are asked for, of which it returns the number.
+func outcomesOf(d *fsys.Disk, bound, random int, seed uint64, check func(left *fsys.Disk)) int {
+	o := fsys.NewOutcomes(bound)
+	for o.Next() {
+		check(d.Crash(o.Choose))
+	}
+	if o.Complete() {
+		return 0
+	}
+	for i := range uint64(random) {
+		check(d.Crash(fsys.Random(seed | i)))
+	}
+	return random
+}

@@ -1,15 +1,12 @@
 package resume
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,397 +121,6 @@ func TestPipelineCommitsWhatWasDelivered(t *testing.T) {
 		require.Empty(t, rest(t, r))
 		require.NoError(t, r.Commit())
 		require.Len(t, logHashes(t, d), len(known))
-		require.NoError(t, r.Close())
-	}
-}
-
-// State after each k batches, loaded into another pipeline and, later, into the same one.
-func TestPipelineLoadsStates(t *testing.T) {
-	forPlans(t, func(t *testing.T, p runPlan, want [][]record) {
-		straight := memoryPlan(t, p)
-		var states [][]byte
-		for k := range len(want) + 2 {
-			state, err := straight.State()
-			require.NoError(t, err)
-			again, err := straight.State()
-			require.NoError(t, err)
-			require.Equal(t, state, again)
-			states = append(states, state)
-			switch {
-			case k < len(want):
-				require.Equal(t, want[k], take(t, straight, 1)[0])
-			case k == len(want):
-				require.Empty(t, rest(t, straight))
-			}
-			other := memoryPlan(t, p.otherwise(k))
-			take(t, other, k%3)
-			require.NoError(t, other.Load(state))
-			again, err = other.State()
-			require.NoError(t, err)
-			require.Equal(t, string(state), string(again), "saved again after it was loaded, behind %d", k)
-			got := take(t, other, min(1, len(want)-min(k, len(want))))
-			state, err = other.State()
-			require.NoError(t, err)
-			got = append(got, rest(t, other)...)
-			require.Equal(t, want[min(k, len(want)):], got, "behind %d", k)
-			// A second time in the epoch.
-			require.NoError(t, other.Load(state))
-			require.Equal(t, want[min(k+1, len(want)):], rest(t, other), "behind %d and 1", k)
-			require.NoError(t, other.Close())
-		}
-		for k := len(states) - 1; k >= 0; k-- {
-			require.NoError(t, straight.Load(states[k]))
-			require.Equal(t, want[min(k, len(want)):], rest(t, straight), "back to %d", k)
-			require.NoError(t, straight.Commit())
-		}
-	})
-}
-
-// Each bit that is flipped and each length makes an error, and the pipeline is as it was.
-func TestDamagedStatesInMemory(t *testing.T) {
-	p := planOf("shuffle, dedup", 1)
-	want := p.want(t)
-	r := memoryPlan(t, p)
-	take(t, r, 6)
-	state, err := r.State()
-	require.NoError(t, err)
-	refused := func(b []byte, of ...error) {
-		err := r.Load(b)
-		require.Error(t, err)
-		for _, e := range of {
-			require.ErrorIs(t, err, e)
-		}
-		require.NotErrorIs(t, err, ErrClosed)
-	}
-	for n := range state {
-		refused(state[:n])
-	}
-	for i := range state {
-		for bit := range 8 {
-			state[i] ^= 1 << bit
-			refused(state)
-			state[i] ^= 1 << bit
-		}
-	}
-	refused(append(slices.Clone(state), 0), ErrShort)
-	refused(append(slices.Clone(state), state[16:]...), ErrShort)
-	refused(nil, ErrShort)
-	refused(logHeader(), ErrShort)
-	tracker, log := runTo(t, 3)
-	refused(tracker, ErrForeign)
-	refused(log, ErrGeneration)
-	seal := func(hashes []text.Hash128, state string) []byte {
-		f := frame{generation: memoryGeneration, hashes: hashes, state: []byte(state)}
-		return f.append(logHeader())
-	}
-	refused(seal(nil, "{}"), ErrCheckpoint)
-	refused(seal(nil, `{"version":1}`), ErrCheckpoint)
-	refused(seal(nil, "no JSON"), ErrCheckpoint)
-	refused(seal(nil, `{"version":2,"pipeline":{}}`), ErrVersion)
-	refused(seal(nil, `{"version":1,"pipeline":{}}`), pipeline.ErrState)
-	require.Equal(t, want[6:], rest(t, r))
-	require.NoError(t, r.Load(state))
-	require.Equal(t, want[6:], rest(t, r))
-
-	// What is sound but not of this pipeline closes it.
-	other := p
-	other.source.name = " of another file"
-	r = memoryPlan(t, other)
-	require.ErrorIs(t, r.Load(state), pipeline.ErrStateMismatch)
-	for _, use := range []func() error{
-		func() error { _, err := r.Next(t.Context()); return err },
-		func() error { _, err := r.State(); return err },
-		func() error { return r.Load(state) },
-		r.Commit,
-	} {
-		require.ErrorIs(t, use(), ErrClosed)
-	}
-	require.NoError(t, r.Close())
-
-	// Nor does one whose hashes are not those that it says.
-	c, hashes, err := parseMemory(state)
-	require.NoError(t, err)
-	raw, err := c.encode()
-	require.NoError(t, err)
-	require.NotEmpty(t, hashes)
-	for _, hashes := range [][]text.Hash128{hashes[1:], append(slices.Clone(hashes), text.Hash128{Lo: 1}), nil} {
-		r = memoryPlan(t, p)
-		require.ErrorIs(t, r.Load(seal(hashes, string(raw))), ErrCheckpoint)
-		require.NoError(t, r.Close())
-	}
-}
-
-// A large set has more than one frame.
-func TestStateOfManyHashes(t *testing.T) {
-	p := planOf("dedup", 1)
-	p.source = records{n: 150_000, texts: 1 << 20}
-	p.chunk = 1000
-	r := memoryPlan(t, p)
-	take(t, r, 34_000)
-	state, err := r.State()
-	require.NoError(t, err)
-	require.Greater(t, len(state), 16*130_000)
-	other := memoryPlan(t, p)
-	require.NoError(t, other.Load(state))
-	again, err := other.State()
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(state, again))
-	require.Equal(t, rest(t, r), rest(t, other))
-}
-
-// A folder takes no state from before its last commit, and one of the same run from behind it as
-// if it had come so far by itself.
-func TestLoadOnAFolder(t *testing.T) {
-	forPlans(t, func(t *testing.T, p runPlan, want [][]record) {
-		perEpoch := len(want) / int(p.epochs)
-		refusals := 0
-		for k := 0; k <= len(want); k++ {
-			d := newDisk(t)
-			var committed *fsys.Disk
-			r := startPlan(t, p, d)
-			var states [][]byte // behind each batch, and at the end
-			for j := range len(want) + 2 {
-				if j == k {
-					require.NoError(t, r.Commit())
-					committed = d.Kill()
-				}
-				state, err := r.State()
-				require.NoError(t, err)
-				states = append(states, state)
-				switch {
-				case j < len(want):
-					take(t, r, 1)
-				case j == len(want):
-					require.Empty(t, rest(t, r))
-				}
-			}
-			require.NoError(t, r.Close())
-			tracker, log := readFile(t, committed, trackerName), readFile(t, committed, logName)
-			for j := range states {
-				d := committed.Kill()
-				r := startPlan(t, p, d)
-				take(t, r, min(1, len(want)-k))
-				err := r.Load(states[j])
-				if j < k {
-					require.ErrorIs(t, err, ErrOrder, "state %d, committed %d", j, k)
-				}
-				if err != nil {
-					// The state has the hashes of its epoch alone, and the log must have those before.
-					require.True(t, j < k || j >= perEpoch && errors.Is(err, ErrCheckpoint), "state %d, committed %d: %v", j, k, err)
-					require.Equal(t, tracker, readFile(t, d, trackerName))
-					require.Equal(t, log, readFile(t, d, logName))
-					require.Equal(t, want[min(k+1, len(want)):], rest(t, r), "the pipeline is as it was")
-					require.NoError(t, r.Commit())
-					require.NoError(t, r.Close())
-					refusals++
-					continue
-				}
-				at := min(j, len(want))
-				got := take(t, r, min(2, len(want)-at))
-				require.NoError(t, r.Commit())
-				require.NoError(t, r.Close())
-				r = startPlan(t, p.otherwise(j), d)
-				got = append(got, rest(t, r)...)
-				require.Equal(t, want[at:], got, "state %d, committed %d", j, k)
-				require.NoError(t, r.Commit())
-				require.NoError(t, r.Close())
-				var end Start
-				q := p
-				q.tell = func(s Start) { end = s }
-				require.NoError(t, startPlan(t, q, d).Close())
-				require.True(t, end.Ended)
-			}
-			if testing.Short() {
-				k += 3
-			}
-		}
-		require.Positive(t, refusals)
-	})
-}
-
-// What a state that was just loaded says is committed without anything delivered in between.
-func TestCommitRightAfterLoad(t *testing.T) {
-	forPlans(t, func(t *testing.T, p runPlan, want [][]record) {
-		straight := memoryPlan(t, p)
-		for _, k := range []int{1, 2, len(want) - 1, len(want)} {
-			if k/(len(want)/int(p.epochs)) > 0 && p.epochs > 1 {
-				continue
-			}
-			require.NoError(t, straight.Close())
-			straight = memoryPlan(t, p)
-			take(t, straight, k)
-			if k == len(want) {
-				require.Empty(t, rest(t, straight))
-			}
-			state, err := straight.State()
-			require.NoError(t, err)
-			d := newDisk(t)
-			r := startPlan(t, p, d)
-			require.NoError(t, r.Load(state))
-			again, err := r.State()
-			require.NoError(t, err)
-			require.Equal(t, string(state), string(again))
-			require.NoError(t, r.Commit())
-			ops := d.Ops(fsys.OpAny)
-			require.NoError(t, r.Commit())
-			require.Equal(t, ops, d.Ops(fsys.OpAny))
-			require.NoError(t, r.Close())
-			var at Start
-			q := p
-			q.tell = func(s Start) { at = s }
-			r = startPlan(t, q, d)
-			require.EqualValues(t, k, at.Batch)
-			require.Equal(t, k == len(want), at.Ended)
-			require.Equal(t, want[k:], rest(t, r))
-			require.NoError(t, r.Close())
-		}
-	})
-}
-
-// A commit with nothing new does nothing; the first and that of the end do something.
-func TestCommitOfNothing(t *testing.T) {
-	p := planOf("shuffle, dedup", 1)
-	want := p.want(t)
-	d := newDisk(t)
-	calls := 0
-	hook := WithBeforeCommit(func() (any, error) { calls++; return calls, nil })
-	var at Start
-	p.tell = func(s Start) { at = s }
-	open := func() *ResumablePipeline[[]record] { return startPlan(t, p, d, hook) }
-	quiet := func(r *ResumablePipeline[[]record]) {
-		ops, before := d.Ops(fsys.OpAny), calls
-		require.NoError(t, r.Commit())
-		require.Equal(t, ops, d.Ops(fsys.OpAny))
-		require.Equal(t, before, calls)
-	}
-	r := open()
-	require.Zero(t, at.Batch)
-	require.Nil(t, at.Extra)
-	require.NoError(t, r.Commit()) // of the beginning
-	require.Equal(t, 1, calls)
-	quiet(r)
-	require.NoError(t, r.Close())
-	r = open()
-	require.Zero(t, at.Batch)
-	require.Equal(t, "1", string(at.Extra))
-	quiet(r)
-	take(t, r, 2)
-	require.NoError(t, r.Commit())
-	quiet(r)
-	take(t, r, 1)
-	require.NoError(t, r.Close())
-	r = open()
-	require.EqualValues(t, 2, at.Batch)
-	require.Equal(t, "2", string(at.Extra))
-	quiet(r)
-	require.Equal(t, want[2:], rest(t, r))
-	require.NoError(t, r.Commit())
-	quiet(r)
-	_, err := r.Next(t.Context())
-	require.Equal(t, io.EOF, err)
-	quiet(r)
-	require.NoError(t, r.Close())
-	require.ErrorIs(t, r.Commit(), ErrClosed)
-	r = open()
-	require.True(t, at.Ended)
-	require.Equal(t, "3", string(at.Extra))
-	quiet(r)
-	state, err := r.State()
-	require.NoError(t, err)
-	require.Empty(t, rest(t, r))
-	require.Equal(t, pipeline.Stats{}, r.Stats())
-	require.NoError(t, r.Load(state))
-	require.Empty(t, rest(t, r))
-	require.NoError(t, r.Close())
-}
-
-// One sync of each file, in order, and no more of either, make a commit.
-func TestOperationsOfACommit(t *testing.T) {
-	p := planOf("dedup", 1)
-	d := newDisk(t)
-	r := startPlan(t, p, d)
-	for range 3 {
-		take(t, r, 1)
-		syncs, any := d.Ops(fsys.OpSync), d.Ops(fsys.OpAny)
-		require.NoError(t, r.Commit())
-		require.Equal(t, 2, d.Ops(fsys.OpSync)-syncs)
-		require.Equal(t, 4, d.Ops(fsys.OpAny)-any)
-	}
-}
-
-// After an error of the function nothing is committed, and all of it the next time.
-func TestCommitWhoseFunctionFails(t *testing.T) {
-	p := planOf("dedup", 1)
-	want := p.want(t)
-	d := newDisk(t)
-	failed := errors.New("no room for the output")
-	var extra any
-	var err error
-	hook := WithBeforeCommit(func() (any, error) { return extra, err })
-	var at Start
-	p.tell = func(s Start) { at = s }
-	r := startPlan(t, p, d, hook)
-	take(t, r, 1)
-	extra = map[string]int{"size": 7}
-	require.NoError(t, r.Commit())
-	take(t, r, 1)
-	before := [2][]byte{readFile(t, d, trackerName), readFile(t, d, logName)}
-	ops := d.Ops(fsys.OpAny)
-	for range 2 {
-		err = failed
-		require.ErrorIs(t, r.Commit(), failed)
-		extra, err = func() {}, nil // no JSON
-		require.Error(t, r.Commit())
-	}
-	require.Equal(t, ops, d.Ops(fsys.OpAny))
-	require.Equal(t, before, [2][]byte{readFile(t, d, trackerName), readFile(t, d, logName)})
-	extra = nil // that of the last commit stays
-	require.NoError(t, r.Commit())
-	require.NoError(t, r.Close())
-	r = startPlan(t, p, d, hook)
-	require.EqualValues(t, 2, at.Batch)
-	require.JSONEq(t, `{"size":7}`, string(at.Extra))
-	require.Equal(t, want[2:], rest(t, r))
-	extra = "the end"
-	require.NoError(t, r.Commit())
-	require.NoError(t, r.Close())
-	r = startPlan(t, p, d, hook)
-	require.True(t, at.Ended)
-	require.Equal(t, `"the end"`, string(at.Extra))
-	require.NoError(t, r.Close())
-
-	// In memory the function is called as well, and the state has what it returned.
-	m, err2 := NewPipeline(t.Context(), p.build, hook)
-	require.NoError(t, err2)
-	take(t, m, 1)
-	extra = 5
-	require.NoError(t, m.Commit())
-	state, err2 := m.State()
-	require.NoError(t, err2)
-	require.NoError(t, m.Load(state))
-	require.Equal(t, "5", string(at.Extra))
-	require.NoError(t, m.Close())
-}
-
-// After a file has failed each commit returns its error; opened again, the run goes on.
-func TestCommitThatFails(t *testing.T) {
-	p := planOf("dedup", 1)
-	want := p.want(t)
-	for op, kind := range map[fsys.Op]string{fsys.OpAppend: "log", fsys.OpWrite: "tracker"} {
-		d := newDisk(t)
-		r := startPlan(t, p, d)
-		take(t, r, 2)
-		require.NoError(t, r.Commit())
-		take(t, r, 1)
-		d.FailAt(op, d.Ops(op)+1, syscall.EIO)
-		for range 2 {
-			err := r.Commit()
-			require.ErrorIs(t, err, syscall.EIO)
-			require.ErrorContains(t, err, kind)
-		}
-		require.ErrorIs(t, r.Close(), syscall.EIO)
-		r = startPlan(t, p, d)
-		require.Equal(t, want[2:], rest(t, r))
 		require.NoError(t, r.Close())
 	}
 }
@@ -727,24 +333,30 @@ func TestErrorOfTheSourceThatGoes(t *testing.T) {
 							require.NoError(t, r.Commit())
 						}
 					}
-					require.Equal(t, want[:len(got)], got)
-					state, err := r.State()
-					require.NoError(t, err)
-					require.NoError(t, r.Commit())
-					require.NoError(t, r.Close())
-					healed.Store(true)
-					r = startPlan(t, p.otherwise(at), d)
-					require.Equal(t, want[len(got):], rest(t, r), "record %d of epoch %d", at, epoch)
-					require.NoError(t, r.Commit())
-					require.NoError(t, r.Close())
-					m := memoryPlan(t, p)
-					require.NoError(t, m.Load(state))
-					require.Equal(t, want[len(got):], rest(t, m))
-					require.NoError(t, m.Close())
+					goesOnHealed(t, p, d, r, at, got, want, &healed, fmt.Sprintf("record %d of epoch %d", at, epoch))
 				}
 			}
 		}
 	})
+}
+
+// goesOnHealed takes what a run has given up to an error, and sees it give the rest once that is
+// gone: from its folder, and from a state in memory.
+func goesOnHealed(t *testing.T, p runPlan, d *fsys.Disk, r *ResumablePipeline[[]record], at int, got, want [][]record, healed *atomic.Bool, what string) {
+	require.Equal(t, want[:len(got)], got, what)
+	state, err := r.State()
+	require.NoError(t, err)
+	require.NoError(t, r.Commit())
+	require.NoError(t, r.Close())
+	healed.Store(true)
+	r = startPlan(t, p.otherwise(at), d)
+	require.Equal(t, want[len(got):], rest(t, r), what)
+	require.NoError(t, r.Commit())
+	require.NoError(t, r.Close())
+	m := memoryPlan(t, p)
+	require.NoError(t, m.Load(state))
+	require.Equal(t, want[len(got):], rest(t, m), what)
+	require.NoError(t, m.Close())
 }
 
 // The function of the deduplication fails, before it stages a text or after, by an error or
@@ -775,20 +387,7 @@ func TestErrorOfTheDeduplicationThatGoes(t *testing.T) {
 					require.ErrorIs(t, err, failed)
 					require.Equal(t, way >= 2, errors.Is(err, pipeline.ErrPanic))
 				}
-				require.Equal(t, want[:len(got)], got)
-				state, err := r.State()
-				require.NoError(t, err)
-				require.NoError(t, r.Commit())
-				require.NoError(t, r.Close())
-				healed.Store(true)
-				r = startPlan(t, p.otherwise(at), d)
-				require.Equal(t, want[len(got):], rest(t, r), "record %d, way %d", at, way)
-				require.NoError(t, r.Commit())
-				require.NoError(t, r.Close())
-				m := memoryPlan(t, p)
-				require.NoError(t, m.Load(state))
-				require.Equal(t, want[len(got):], rest(t, m), "record %d, way %d", at, way)
-				require.NoError(t, m.Close())
+				goesOnHealed(t, p, d, r, at, got, want, &healed, fmt.Sprintf("record %d, way %d", at, way))
 			}
 		}
 	})
@@ -832,92 +431,6 @@ func TestErrorOfTheDeduplicationUnderSkip(t *testing.T) {
 				require.NotEqual(t, 5, v.ID)
 			}
 		}
-		require.NoError(t, r.Close())
-	}
-}
-
-// Commits that go on in the background are what Commit makes, in order, and their errors come
-// with the next call.
-func TestCommitLater(t *testing.T) {
-	forPlans(t, func(t *testing.T, p runPlan, want [][]record) {
-		d := newDisk(t)
-		var at Start
-		p.tell = func(s Start) { at = s }
-		delivered := 0 // is read and written by the consumer alone
-		extra := WithExtra(func() (any, error) { return delivered, nil })
-		before := 0
-		hook := WithBeforeCommit(func() (any, error) { before++; return nil, nil })
-		r := startPlan(t, p, d, extra, hook)
-		for i, w := range want {
-			require.Equal(t, w, take(t, r, 1)[0])
-			delivered++
-			require.NoError(t, r.CommitLater())
-			if i%3 == 2 {
-				require.NoError(t, r.Close()) // it waits
-				require.False(t, r.Committing())
-				r = startPlan(t, p.otherwise(i), d, extra, hook)
-				require.EqualValues(t, i+1, at.Batch)
-				require.Equal(t, fmt.Sprint(i+1), string(at.Extra))
-				require.False(t, at.Ended)
-			}
-		}
-		require.Empty(t, rest(t, r))
-		delivered = -1
-		require.NoError(t, r.CommitLater())
-		require.NoError(t, r.CommitLater()) // nothing new
-		require.NoError(t, r.Commit())      // likewise
-		require.Equal(t, len(want)+1, before)
-		require.NoError(t, r.Close())
-		require.NoError(t, startPlan(t, p, d).Close())
-		require.True(t, at.Ended)
-		require.Equal(t, "-1", string(at.Extra))
-	})
-}
-
-// What the function returns in the background stays with the commits behind it.
-func TestCommitLaterKeepsTheExtra(t *testing.T) {
-	p := planOf("dedup", 1)
-	d := newDisk(t)
-	var at Start
-	p.tell = func(s Start) { at = s }
-	var extra any = "the first"
-	r := startPlan(t, p, d, WithBeforeCommit(func() (any, error) { return extra, nil }))
-	take(t, r, 1)
-	require.NoError(t, r.CommitLater())
-	require.NoError(t, r.CommitLater()) // waits
-	extra = nil
-	take(t, r, 1)
-	require.NoError(t, r.Commit())
-	require.NoError(t, r.Close())
-	require.NoError(t, startPlan(t, p, d).Close())
-	require.EqualValues(t, 2, at.Batch)
-	require.Equal(t, `"the first"`, string(at.Extra))
-}
-
-func TestCommitLaterThatFails(t *testing.T) {
-	p := planOf("dedup", 1)
-	want := p.want(t)
-	failed := errors.New("no room for the output")
-	for _, next := range []func(*ResumablePipeline[[]record]) error{
-		(*ResumablePipeline[[]record]).CommitLater, (*ResumablePipeline[[]record]).Commit, (*ResumablePipeline[[]record]).Close,
-	} {
-		d := newDisk(t)
-		var fails atomic.Bool
-		r := startPlan(t, p, d, WithBeforeCommit(func() (any, error) {
-			if fails.Load() {
-				return nil, failed
-			}
-			return nil, nil
-		}))
-		take(t, r, 1)
-		require.NoError(t, r.Commit())
-		take(t, r, 1)
-		fails.Store(true)
-		require.NoError(t, r.CommitLater())
-		require.ErrorIs(t, next(r), failed)
-		require.NoError(t, r.Close())
-		r = startPlan(t, p, d)
-		require.Equal(t, want[1:], rest(t, r))
 		require.NoError(t, r.Close())
 	}
 }

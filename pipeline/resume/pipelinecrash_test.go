@@ -314,17 +314,9 @@ func TestPipelineCrashAnywhere(t *testing.T) {
 				again.every = []int{1, 9, 16}[again.g%3]
 				require.NoError(t, again.goOn(left), "kind %d, model %d, crash after operation %d, known %+v and %v", kind, i%len(models), n, run.acked, run.begun)
 			}
-			o := fsys.NewOutcomes(bound)
-			for o.Next() {
-				check(d.Crash(o.Choose))
-			}
-			if o.Complete() {
+			drawn := outcomesOf(d, bound, random, uint64(i)<<8, check)
+			if chance.Add(int64(drawn)); drawn == 0 {
 				complete.Add(1)
-				return
-			}
-			for seed := range uint64(random) {
-				check(d.Crash(fsys.Random(uint64(i)<<8 | seed)))
-				chance.Add(1)
 			}
 		})
 		t.Logf("a commit every %d batches, logs of %d frames, in the background %v: %d operations, %d models: %d outcomes, %d of them at random; all of them at %d of %d places",
